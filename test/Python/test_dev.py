@@ -1,0 +1,30 @@
+"""The development scripts' own behaviour: what counts as passed, failed, skipped."""
+
+import subprocess
+import sys
+
+import pytest
+
+JUNIT = "<testsuite>{}</testsuite>"
+
+
+@pytest.mark.parametrize(
+    "cases, rc, line, code",
+    [
+        ('<testcase name="a"/>', 0, "1 passed, 0 failed", 0),
+        ('<testcase name="a"/><testcase name="b"><failure/></testcase>', 1, "1 passed, 1 failed", 1),
+        ('<testcase name="a"/><testcase name="b"><skipped/></testcase>', 0, "1 passed, 0 failed, 1 skipped", 0),
+        ('<testcase name="a" status="fail"/>', 1, "0 passed, 1 failed", 1),
+        ('<testcase name="a"><error/></testcase>', 1, "0 passed, 1 failed", 1),
+        ('<testcase name="a"/>', 3, "1 passed, 1 failed", 1),
+        ("", 5, "0 passed, 0 failed", 1),
+    ],
+)
+def test_summary_counts_outcomes(root, tmp_path, cases, rc, line, code):
+    (tmp_path / "unit.xml").write_text(JUNIT.format(cases))
+    (tmp_path / "unit.rc").write_text(str(rc))
+    result = subprocess.run(
+        [sys.executable, root / "tools/dev/summary.py", tmp_path], capture_output=True, text=True
+    )
+    assert result.stdout.splitlines()[-1] == line
+    assert result.returncode == code
