@@ -1,0 +1,143 @@
+//===- OpSpec.td - what one op record says -----------------------------------------------------------------===//
+//
+// The vocabulary of the op table. A record is an MLIR op definition (read by mlir-tblgen) that also carries the
+// fields below (read by torchc-tblgen): the API it answers to, how it promotes, its scalar bodies, its derivative.
+// dialects/README.md shows how to add an op of each kind.
+//
+//===----------------------------------------------------------------------------------------------------------===//
+
+#ifndef TORCHC_OPS_OPSPEC_TD
+#define TORCHC_OPS_OPSPEC_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Torchc_Dialect : Dialect {
+  let name = "torchc";
+  let cppNamespace = "::torchc::ir";
+  let summary = "Tensors in value semantics: what a trace means once views and writes are gone.";
+}
+
+// Results are what dialects/rules/Infer says; one verifier for all ops.
+def TorchcOpTrait : NativeOpTrait<"TorchcOp"> {
+  let cppNamespace = "::torchc::ir";
+}
+
+//===-- scalar bodies ------------------------------------------------------------------------------------------===//
+// A body is a list of statements. A statement's operator may be named, `(Fma:$t $x, ...)`, and later statements use
+// `$t`; the last one is the result. Operands have the record's names. Types: T is the compute type, I the integer of
+// T's width, i1 a truth value. The semantics are those of dialects/rules/Body.h.
+
+class BodyOp<string name> { string cppName = name; }
+foreach n = ["Arg", "Const", "Bits", "ConstI", "Add", "Sub", "Mul", "Div", "Neg", "Abs", "Sqrt", "Fma", "Min", "Max",
+             "Floor", "RoundEven", "Lt", "Le", "Gt", "Ge", "Eq", "Ne", "IsNan", "And", "Or", "Xor", "Not", "Select",
+             "ToInt", "FromInt", "IAdd", "ISub", "IMul", "IAnd", "IOr", "IXor", "IShl", "IShr", "IUShr", "IFromF",
+             "FFromI"] in
+  def n : BodyOp<n>;
+def LinearIndex : BodyOp<"Index">;
+
+//===-- derivatives --------------------------------------------------------------------------------------------===//
+// A VJP is a dag per operand over ops: `(op<"mul"> $g, $y)`. `$g` is the cotangent of the result, `$result` the result;
+// operands have the record's names, strings are numbers, a bare `$g` is passed on as `(op<"identity"> $g)`. `(none)`
+// marks an operand without a gradient. What a dag can't say is a template in dialects/rules/Vjp.h, named by `vjpFn`.
+// Un-broadcasting and the return to the operand's type happen once, outside.
+
+class op<string n> { string opName = n; }
+def none;
+
+//===-- fields -------------------------------------------------------------------------------------------------===//
+
+// How operands meet before the kernel runs, and what type comes out.
+class Promote<string n> { string cppName = n; }
+def NoPromotion  : Promote<"None">;     // the shape rule decides the type
+def CommonType   : Promote<"Common">;   // all operands to their common type, the result too
+def CommonFloat  : Promote<"Float">;    // as Common, integers and bool become the default float type
+def ComparedType : Promote<"Compare">;  // computed in the common type, the result is bool
+def TruthType    : Promote<"Truth">;    // operands become bool, the result is bool
+def BranchType   : Promote<"Branch">;   // operand 0 is bool, the others have the common type
+
+// Which function of dialects/rules/Infer.cpp gives the result's shape (and type, under NoPromotion).
+class ShapeRule<string n> { string cppName = n; }
+foreach n = ["Broadcast", "Cast", "Reduce", "ArgReduce", "Matmul", "Dot", "Reshape", "Transpose", "Expand", "Slice",
+             "SliceUpdate", "Cat", "IndexSelect", "IndexUpdate", "Gather", "Scatter", "Full", "Arange", "Random",
+             "Like"] in
+  def n#"Shape" : ShapeRule<n>;
+
+class Family<string n> { string cppName = n; }
+foreach n = ["Elementwise", "Cast", "Reduction", "Contraction", "View", "Indexing", "Creation", "Random", "Fused"] in
+  def n#"Family" : Family<n>;
+
+// One spelling of PyTorch's API. `schema` is `name(Type arg=default, *, Type kw=default) -> Type` with types Tensor,
+// Tensor?, Operand (tensor or number), Scalar, Scalar?, int, int?, float, float?, bool, int[], int[]?, DType?,
+// Device?, str, str?, Tensor[], Generator?. `kinds`: function, method, inplace, out, property. `impl` "" means: call the
+// op with the arguments of the same names in order; else the C++ function (frontends/eager/composite) that does it.
+class Api<string s, list<string> k = ["function", "method"], string cpp = ""> {
+  string schema = s;
+  list<string> kinds = k;
+  string impl = cpp;
+}
+
+class OpSpec {
+  Family family = ElementwiseFamily;
+  list<Api> api = [];
+  Promote promote = NoPromotion;
+  ShapeRule shape = BroadcastShape;
+
+  // Scalar bodies per class of compute type; `scalar` serves every class that has none of its own.
+  list<dag> scalar = [];
+  list<dag> scalarF32 = [];
+  list<dag> scalarF64 = [];
+  list<dag> scalarInt = [];
+  list<dag> scalarBool = [];
+
+  list<dag> vjp = [];         // one dag per operand
+  string vjpFn = "";          // or a template of rules/Vjp.h ...
+  list<string> vjpSaves = []; // ... and the operands, or "result", it reads
+  string jvp = "family";      // "family": by linearity or from `vjp`; else a template of rules/Jvp.h
+  string batch = "family";    // "family": the family's vmap rule; else a template of rules/Batch.h
+
+  string decompose = "";      // Fused ops: the template of rules/Decompose.h that defines them
+  list<string> onnx = [];     // "Tanh since 13": a rename in both directions; else onnx/Special
+  list<string> flags = [];    // view, random, mayRaise, commutative, variadic
+}
+
+class Torchc_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Torchc_Dialect, mnemonic, !listconcat([Pure, TorchcOpTrait], traits)>, OpSpec {
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+class ElementwiseUnary<string mnemonic> : Torchc_Op<mnemonic> {
+  let arguments = (ins AnyRankedTensor:$x);
+  let promote = CommonType;
+}
+// Integers and bool are computed in the default float type.
+class ElementwiseUnaryFloat<string mnemonic> : ElementwiseUnary<mnemonic> {
+  let promote = CommonFloat;
+}
+class ElementwiseBinary<string mnemonic> : Torchc_Op<mnemonic> {
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y);
+  let promote = CommonType;
+}
+class Comparison<string mnemonic> : ElementwiseBinary<mnemonic> {
+  let promote = ComparedType;
+  let api = [Api<mnemonic # "(Tensor input, Operand other) -> Tensor", ["function", "method", "inplace", "out"]>];
+}
+class Reduction<string mnemonic> : Torchc_Op<mnemonic> {
+  let family = ReductionFamily;
+  let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$dims, BoolAttr:$keepdim);
+  let shape = ReduceShape;
+}
+class View<string mnemonic, dag attrs> : Torchc_Op<mnemonic> {
+  let family = ViewFamily;
+  let arguments = !con((ins AnyRankedTensor:$x), attrs);
+  let flags = ["view"];
+}
+
+// A function over the eager API (frontends/eager/composite): no op of its own, only API and documentation.
+class Composite<string text, list<Api> a> {
+  string summary = text;
+  list<Api> api = a;
+}
+
+#endif

@@ -1,0 +1,54 @@
+//===- Reduction.td - reductions over axes, in the order of rule N4 ----------------------------------------===//
+
+#ifndef TORCHC_OPS_REDUCTION_TD
+#define TORCHC_OPS_REDUCTION_TD
+
+include "OpSpec.td"
+
+// `dims` are ascending and not negative; all axes are listed for a full reduction. The scalar body combines two values.
+
+def Torchc_SumOp : Reduction<"sum"> {
+  let summary = "sum over axes; integers and bool add in int64";
+  let api = [Api<"sum(Tensor input, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) -> Tensor",
+                 ["function", "method"], "sumDims">];
+  let scalar = [(Add (Arg 0), (Arg 1))];
+  let vjpFn = "sumVjp";
+  let onnx = ["ReduceSum since 13"];
+}
+
+def Torchc_AmaxOp : Reduction<"amax"> {
+  let summary = "largest element over axes; NaN propagates";
+  let api = [Api<"amax(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method"], "amaxDims">];
+  let scalar = [(Max (Arg 0), (Arg 1))];
+  let scalarBool = [(Or (Arg 0), (Arg 1))];
+  let vjpFn = "extremumReduceVjp";
+  let vjpSaves = ["x", "result"];
+  let onnx = ["ReduceMax since 18"];
+}
+
+def Torchc_AminOp : Reduction<"amin"> {
+  let summary = "smallest element over axes; NaN propagates";
+  let api = [Api<"amin(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method"], "aminDims">];
+  let scalar = [(Min (Arg 0), (Arg 1))];
+  let scalarBool = [(And (Arg 0), (Arg 1))];
+  let vjpFn = "extremumReduceVjp";
+  let vjpSaves = ["x", "result"];
+  let onnx = ["ReduceMin since 18"];
+}
+
+// The result is the row-major index within the reduced axes.
+def Torchc_ArgmaxOp : Reduction<"argmax"> {
+  let summary = "index of the first largest element (first NaN), int64";
+  let api = [Api<"argmax(Tensor input, int? dim=None, bool keepdim=False) -> Tensor", ["function", "method"], "argmaxDim">];
+  let shape = ArgReduceShape;
+  let onnx = ["ArgMax since 13"];
+}
+
+def Torchc_ArgminOp : Reduction<"argmin"> {
+  let summary = "index of the first smallest element (first NaN), int64";
+  let api = [Api<"argmin(Tensor input, int? dim=None, bool keepdim=False) -> Tensor", ["function", "method"], "argminDim">];
+  let shape = ArgReduceShape;
+  let onnx = ["ArgMin since 13"];
+}
+
+#endif

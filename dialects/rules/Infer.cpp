@@ -1,0 +1,353 @@
+#include "dialects/rules/Infer.h"
+#include <algorithm>
+
+namespace torchc {
+namespace {
+
+std::string str(int64_t v) { return std::to_string(v); }
+std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
+
+/// What the rules see of one call.
+struct Call {
+  const OpInfo &info;
+  const OperandType *in;
+  int n;
+  const Attr *attrs;
+  DType defaultDType;
+  TensorType &out;
+  Diag &diag;
+
+  const Dims &dims(int i) const { return *in[i].dims; }
+  std::string name() const { return std::string(info.name) + "()"; }
+  bool fail(ErrorKind k, std::string text) const { return diag.fail(k, name() + ": " + std::move(text)); }
+  Dims list(int i) const { return Dims(attrs[i].list, int(attrs[i].size)); }
+};
+
+bool inferBroadcast(const Call &c) {
+  c.out.dtype = promote(c.info.promote, c.in, c.n, c.defaultDType).result;
+  Dims shape;
+  for (int i = 0; i < c.n; i++) {
+    if (c.in[i].isNumber)
+      continue;
+    Dims next;
+    if (!broadcastShapes(shape, c.dims(i), next, c.diag))
+      return false;
+    shape = next;
+  }
+  c.out.dims = shape;
+  return true;
+}
+
+bool inferCast(const Call &c) {
+  c.out.dtype = c.attrs[0].asDType();
+  c.out.dims = c.dims(0);
+  return true;
+}
+
+bool inferReduce(const Call &c) {
+  const Dims &x = c.dims(0);
+  Dims dims = c.list(0);
+  bool keep = c.attrs[1].i;
+  bool reduced[maxRank] = {};
+  int64_t last = -1;
+  for (int64_t d : dims) {
+    if (d <= last || d >= std::max(x.size(), 1))
+      return c.fail(ErrorKind::Index, "expected ascending axes below " + str(x.size()) + ", got " + dims.str());
+    last = d;
+    if (x.size())
+      reduced[d] = true;
+  }
+  for (int i = 0; i < x.size(); i++) {
+    if (!reduced[i])
+      c.out.dims.push(x[i]);
+    else if (keep)
+      c.out.dims.push(1);
+  }
+  // Sums of integers and bool are int64 (N4); other reductions keep the type.
+  bool sums = !c.info.bodies[int(BodyClass::Int)].numNodes ||
+              c.info.bodies[int(BodyClass::Int)].nodes[c.info.bodies[int(BodyClass::Int)].numNodes - 1].op == BodyOp::Add;
+  bool integral = category(c.in[0].dtype) < 2;
+  c.out.dtype = sums && integral ? DType::I64 : c.in[0].dtype;
+  return true;
+}
+
+bool inferArgReduce(const Call &c) {
+  if (!inferReduce(c))
+    return false;
+  c.out.dtype = DType::I64;
+  return true;
+}
+
+bool sameDType(const Call &c) {
+  if (c.in[0].dtype == c.in[1].dtype)
+    return true;
+  return c.fail(ErrorKind::Runtime, "expected both operands to have the same dtype, got " +
+                                        std::string(torchName(c.in[0].dtype)) + " and " +
+                                        std::string(torchName(c.in[1].dtype)));
+}
+
+bool inferMatmul(const Call &c) {
+  const Dims &x = c.dims(0), &y = c.dims(1);
+  int r = x.size();
+  if (r < 2 || y.size() != r)
+    return c.fail(ErrorKind::Runtime, "expected two operands of one rank of at least 2, got shapes " + x.str() + " and " + y.str());
+  if (!sameDType(c))
+    return false;
+  for (int i = 0; i < r - 2; i++)
+    if (x[i] != y[i])
+      return c.fail(ErrorKind::Runtime, "batch dimensions differ in shapes " + x.str() + " and " + y.str());
+  if (x[r - 1] != y[r - 2])
+    return c.fail(ErrorKind::Runtime, "mat1 and mat2 shapes cannot be multiplied (" + str(x[r - 2]) + "x" + str(x[r - 1]) +
+                                          " and " + str(y[r - 2]) + "x" + str(y[r - 1]) + ")");
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = x;
+  c.out.dims[r - 1] = y[r - 1];
+  return true;
+}
+
+bool inferDot(const Call &c) {
+  const Dims &x = c.dims(0), &y = c.dims(1);
+  if (x.size() != 1 || y.size() != 1)
+    return c.fail(ErrorKind::Runtime, "1D tensors expected, but got " + str(x.size()) + "D and " + str(y.size()) + "D tensors");
+  if (!sameDType(c))
+    return false;
+  if (x[0] != y[0])
+    return c.fail(ErrorKind::Runtime, "inconsistent tensor size, expected tensors of equal length, got " + str(x[0]) + " and " + str(y[0]));
+  c.out.dtype = c.in[0].dtype;
+  return true;
+}
+
+bool inferReshapeOp(const Call &c) {
+  c.out.dtype = c.in[0].dtype;
+  return inferReshape(c.dims(0), c.attrs[0].list, int(c.attrs[0].size), c.out.dims, c.diag);
+}
+
+bool inferTranspose(const Call &c) {
+  int64_t a, b;
+  if (!wrapDim(c.attrs[0].i, c.dims(0).size(), a, c.diag) || !wrapDim(c.attrs[1].i, c.dims(0).size(), b, c.diag))
+    return false;
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = c.dims(0);
+  if (c.out.dims.size())
+    std::swap(c.out.dims[int(a)], c.out.dims[int(b)]);
+  return true;
+}
+
+bool inferExpandOp(const Call &c) {
+  c.out.dtype = c.in[0].dtype;
+  return inferExpand(c.dims(0), c.attrs[0].list, int(c.attrs[0].size), c.out.dims, c.diag);
+}
+
+/// The extent of [start, stop) by step, after checking it against the dimension's size.
+bool sliceExtent(const Call &c, const Attr *a, const Dims &x, int64_t &dim, int64_t &extent) {
+  if (x.empty())
+    return c.fail(ErrorKind::Index, "a 0-dim tensor has no dimension to slice");
+  if (!wrapDim(a[0].i, x.size(), dim, c.diag))
+    return false;
+  int64_t start = a[1].i, stop = a[2].i, step = a[3].i;
+  if (start < 0 || stop < start || stop > x[int(dim)] || step < 1)
+    return c.fail(ErrorKind::Value, "expected 0 <= start <= stop <= " + str(x[int(dim)]) + " and step >= 1, got " +
+                                        str(start) + ":" + str(stop) + ":" + str(step));
+  extent = (stop - start + step - 1) / step;
+  return true;
+}
+
+bool inferSlice(const Call &c) {
+  int64_t dim, extent;
+  if (!sliceExtent(c, c.attrs, c.dims(0), dim, extent))
+    return false;
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = c.dims(0);
+  c.out.dims[int(dim)] = extent;
+  return true;
+}
+
+bool inferSliceUpdate(const Call &c) {
+  int64_t dim, extent;
+  if (!sliceExtent(c, c.attrs, c.dims(0), dim, extent) || !sameDType(c))
+    return false;
+  Dims want = c.dims(0);
+  want[int(dim)] = extent;
+  if (!(want == c.dims(1)))
+    return c.fail(ErrorKind::Runtime, "expected an update of shape " + want.str() + ", got " + c.dims(1).str());
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = c.dims(0);
+  return true;
+}
+
+bool inferCat(const Call &c) {
+  if (c.n == 0)
+    return c.fail(ErrorKind::Runtime, "expected a non-empty list of Tensors");
+  int first = 0;
+  // A 1-D tensor without elements is skipped, as in PyTorch.
+  auto skipped = [&](int i) { return c.dims(i).size() == 1 && c.dims(i)[0] == 0; };
+  while (first < c.n - 1 && skipped(first))
+    first++;
+  const Dims &base = c.dims(first);
+  if (base.empty())
+    return c.fail(ErrorKind::Runtime, "zero-dimensional tensor (at position " + str(first) + ") cannot be concatenated");
+  int64_t dim;
+  if (!wrapDim(c.attrs[0].i, base.size(), dim, c.diag))
+    return false;
+  int64_t total = 0;
+  for (int i = 0; i < c.n; i++) {
+    if (skipped(i) && base.size() != 1)
+      continue;
+    const Dims &x = c.dims(i);
+    Dims compare = x;
+    if (x.size() == base.size())
+      compare[int(dim)] = base[int(dim)];
+    if (!(compare == base))
+      return c.fail(ErrorKind::Runtime, "Sizes of tensors must match except in dimension " + str(dim) + ": expected " +
+                                            base.str() + " but got " + x.str() + " for tensor number " + str(i) + " in the list");
+    total += x[int(dim)];
+  }
+  c.out.dtype = promote(Promote::Common, c.in, c.n, c.defaultDType).result;
+  c.out.dims = base;
+  c.out.dims[int(dim)] = total;
+  return true;
+}
+
+bool indexDType(const Call &c, int operand) {
+  DType t = c.in[operand].dtype;
+  if (t == DType::I64 || t == DType::I32)
+    return true;
+  return c.fail(ErrorKind::Runtime, "expected dtype int32 or int64 for index, got " + std::string(torchName(t)));
+}
+
+bool inferIndexSelect(const Call &c) {
+  int64_t dim;
+  if (!wrapDim(c.attrs[0].i, c.dims(0).size(), dim, c.diag) || !indexDType(c, 1))
+    return false;
+  if (c.dims(1).size() > 1)
+    return c.fail(ErrorKind::Index, "Index is supposed to be a vector, got shape " + c.dims(1).str());
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = c.dims(0);
+  if (c.out.dims.size())
+    c.out.dims[int(dim)] = c.dims(1).numel();
+  return true;
+}
+
+bool inferIndexUpdate(const Call &c) {
+  int64_t dim;
+  const Dims &x = c.dims(0), &index = c.dims(1), &source = c.dims(2);
+  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !indexDType(c, 1))
+    return false;
+  if (index.size() > 1)
+    return c.fail(ErrorKind::Index, "Index is supposed to be a vector, got shape " + index.str());
+  if (c.in[0].dtype != c.in[2].dtype)
+    return c.fail(ErrorKind::Runtime, "self and source expected to have the same dtype, but got (self) " +
+                                          std::string(torchName(c.in[0].dtype)) + " and (source) " + std::string(torchName(c.in[2].dtype)));
+  Dims want = x;
+  if (want.size())
+    want[int(dim)] = index.numel();
+  if (!(want == source) && !(want.size() == 0 && source.numel() == index.numel()))
+    return c.fail(source.size() && want.size() && source[std::min<int>(int(dim), source.size() - 1)] != index.numel()
+                      ? ErrorKind::Index
+                      : ErrorKind::Runtime,
+                  "expected source of shape " + want.str() + ", got " + source.str());
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = x;
+  return true;
+}
+
+bool inferGather(const Call &c) {
+  int64_t dim;
+  const Dims &x = c.dims(0), &index = c.dims(1);
+  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !indexDType(c, 1))
+    return false;
+  if (std::max(x.size(), 1) != std::max(index.size(), 1))
+    return c.fail(ErrorKind::Runtime, "Index tensor must have the same number of dimensions as input tensor, got " +
+                                          index.str() + " and " + x.str());
+  for (int i = 0; i < index.size() && x.size(); i++)
+    if (i != dim && index[i] > x[i])
+      return c.fail(ErrorKind::Runtime, "Size does not match at dimension " + str(i) + " expected index " + index.str() +
+                                            " to be no larger than self " + x.str() + " apart from dimension " + str(dim));
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = index;
+  return true;
+}
+
+bool inferScatter(const Call &c) {
+  int64_t dim;
+  const Dims &x = c.dims(0), &index = c.dims(1);
+  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !indexDType(c, 1))
+    return false;
+  if (!c.in[2].isNumber) {
+    const Dims &source = c.dims(2);
+    if (c.in[0].dtype != c.in[2].dtype)
+      return c.fail(ErrorKind::Runtime, "Expected self.dtype to be equal to src.dtype, got " +
+                                            std::string(torchName(c.in[0].dtype)) + " and " + std::string(torchName(c.in[2].dtype)));
+    if (index.numel() && std::max(source.size(), 1) != std::max(index.size(), 1))
+      return c.fail(ErrorKind::Runtime, "Index tensor must have the same number of dimensions as src tensor");
+    for (int i = 0; index.numel() && i < index.size() && source.size(); i++)
+      if (index[i] > source[i])
+        return c.fail(ErrorKind::Runtime, "Expected index " + index.str() + " to be no larger than src " + source.str());
+  }
+  if (index.numel() && std::max(x.size(), 1) != std::max(index.size(), 1))
+    return c.fail(ErrorKind::Runtime, "Index tensor must have the same number of dimensions as self tensor");
+  for (int i = 0; index.numel() && i < index.size() && x.size(); i++)
+    if (i != dim && index[i] > x[i])
+      return c.fail(ErrorKind::Runtime, "Expected index " + index.str() + " to be no larger than self " + x.str() +
+                                            " apart from dimension " + str(dim));
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = x;
+  return true;
+}
+
+bool inferFull(const Call &c) {
+  c.out.dims = c.list(0);
+  c.out.dtype = c.attrs[2].asDType();
+  int64_t numel;
+  return checkedNumel(c.out.dims, numel, c.diag);
+}
+
+bool inferArange(const Call &c) {
+  if (c.attrs[0].i < 0)
+    return c.fail(ErrorKind::Runtime, "expected a size of at least 0, got " + str(c.attrs[0].i));
+  c.out.dims.push(c.attrs[0].i);
+  c.out.dtype = c.attrs[3].asDType();
+  return true;
+}
+
+bool inferRandom(const Call &c) {
+  if (c.in[0].dtype != DType::I64 || c.dims(0).numel() != 2)
+    return c.fail(ErrorKind::Runtime, "expected a generator state of two int64, got " + quoted(torchName(c.in[0].dtype)) +
+                                          " " + c.dims(0).str());
+  c.out.dims = c.list(0);
+  c.out.dtype = c.attrs[1].asDType();
+  if (!isFloat(c.out.dtype))
+    return c.fail(ErrorKind::NotImplemented, "not implemented for " + quoted(torchName(c.out.dtype)));
+  int64_t numel;
+  return checkedNumel(c.out.dims, numel, c.diag);
+}
+
+bool inferLike(const Call &c) {
+  int64_t dim;
+  if (!wrapDim(c.attrs[0].i, c.dims(0).size(), dim, c.diag))
+    return false;
+  c.out.dtype = promote(c.info.promote, c.in, c.n, c.defaultDType).result;
+  c.out.dims = c.dims(0);
+  return true;
+}
+
+using Rule = bool (*)(const Call &);
+// In the order of enum ShapeRule.
+constexpr Rule rules[] = {inferBroadcast,   inferCast,        inferReduce,   inferArgReduce,   inferMatmul,
+                          inferDot,         inferReshapeOp,   inferTranspose, inferExpandOp,   inferSlice,
+                          inferSliceUpdate, inferCat,         inferIndexSelect, inferIndexUpdate, inferGather,
+                          inferScatter,     inferFull,        inferArange,   inferRandom,      inferLike};
+
+} // namespace
+
+bool inferOp(OpId id, const OperandType *operands, int n, const Attr *attrs, int numAttrs, DType defaultDType,
+             TensorType &out, Diag &diag) {
+  const OpInfo &info = opInfo(id);
+  out.dims = Dims();
+  if (numAttrs != info.numAttrs || (!(info.flags & OpVariadic) && n != info.numOperands))
+    return diag.fail(ErrorKind::Internal, std::string(info.name) + "(): expected " + str(info.numOperands) + " operands and " +
+                                              str(info.numAttrs) + " attributes, got " + str(n) + " and " + str(numAttrs));
+  return rules[int(info.shape)](Call{info, operands, n, attrs, defaultDType, out, diag});
+}
+
+} // namespace torchc

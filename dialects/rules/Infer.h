@@ -1,0 +1,51 @@
+// Result types of ops: promotion and shape rules as pure functions, used by eager, the dialect's verifier and importers.
+#pragma once
+#include "dialects/rules/Diag.h"
+#include "dialects/rules/Dims.h"
+#include "dialects/rules/OpInfo.h"
+
+namespace torchc {
+
+struct TensorType {
+  DType dtype = DType::F32;
+  Dims dims;
+};
+
+/// An operand as promotion sees it: a tensor, or a Python number (bool, int, float) that only has a category.
+struct OperandType {
+  DType dtype = DType::F32;   // of a number: Bool, I64 or F64
+  bool isNumber = false;
+  const Dims *dims = nullptr; // null for a number
+  int rank() const { return dims ? dims->size() : 0; }
+};
+
+/// torch.result_type over any number of operands: tensors with dimensions decide within their category, then 0-d
+/// tensors, then numbers; a number or 0-d tensor of a higher category raises the result to that category's default.
+DType resultType(const OperandType *operands, int n, DType defaultDType);
+
+/// The type the op computes in and the type of its result.
+struct Promoted {
+  DType compute, result;
+};
+Promoted promote(Promote rule, const OperandType *operands, int n, DType defaultDType);
+
+/// Broadcasts two shapes; message names the sizes and the dimension.
+bool broadcastShapes(const Dims &a, const Dims &b, Dims &out, Diag &diag);
+
+/// Wraps a possibly negative dimension; Index error naming the valid range. Rank 0 accepts -1 and 0.
+bool wrapDim(int64_t dim, int rank, int64_t &out, Diag &diag);
+
+/// Product of sizes, Runtime error on negative sizes, too many dimensions or overflow.
+bool checkedNumel(const Dims &dims, int64_t &out, Diag &diag);
+
+/// Fills one -1 in `shape` from the number of elements.
+bool inferReshape(const Dims &from, const int64_t *shape, int n, Dims &out, Diag &diag);
+
+/// expand()'s target with -1 for "keep".
+bool inferExpand(const Dims &from, const int64_t *shape, int n, Dims &out, Diag &diag);
+
+/// Result type of an op. Operands are as the user gave them (promotion applies); attributes as the record orders them.
+bool inferOp(OpId id, const OperandType *operands, int n, const Attr *attrs, int numAttrs, DType defaultDType,
+             TensorType &out, Diag &diag);
+
+} // namespace torchc

@@ -1,1 +1,0 @@
-"""Small helpers that are not about tensors."""
