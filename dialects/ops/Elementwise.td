@@ -192,7 +192,7 @@ def Torchc_CastOp : Torchc_Op<"cast"> {
   let family = CastFamily;
   let arguments = (ins AnyRankedTensor:$x, TypeAttr:$dtype);
   let shape = CastShape;
-  let vjpFn = "castVjp";
+  let vjp = [(op<"identity"> $g)];
 }
 
 #endif

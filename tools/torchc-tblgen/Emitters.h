@@ -9,6 +9,7 @@ void emitOpIds(const Table &table, llvm::raw_ostream &os);
 void emitOpInfo(const Table &table, llvm::raw_ostream &os);
 void emitBodiesJson(const Table &table, llvm::raw_ostream &os);
 void emitVjp(const Table &table, llvm::raw_ostream &os);
+void emitDecompose(const Table &table, llvm::raw_ostream &os);
 void emitApiDecls(const Table &table, llvm::raw_ostream &os);
 void emitApiDefs(const Table &table, llvm::raw_ostream &os);
 

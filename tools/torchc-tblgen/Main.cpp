@@ -18,6 +18,7 @@ static const struct {
     {"gen-op-info", "the op table with scalar bodies", emitOpInfo},
     {"gen-bodies-json", "ops and bodies as JSON", emitBodiesJson},
     {"gen-vjp", "derivatives as templates over a builder", emitVjp},
+    {"gen-decompose", "decompositions of Fused ops over a builder", emitDecompose},
     {"gen-api-decls", "declarations of the C++ API", emitApiDecls},
     {"gen-api-defs", "definitions of API functions that call one op", emitApiDefs},
 };

@@ -1,0 +1,55 @@
+// The concept that derivatives (Vjp.h) and decompositions (Decompose.h) are templates over. Two builders exist: the eager
+// one runs ops (V = Tensor), the compiler's creates them (V = mlir::Value). Both promote operands by the op's record.
+//
+//   struct B {
+//     using V = ...;                                     // default-constructed: no gradient
+//     V op(OpId, std::initializer_list<OpArg<V>> operands, std::initializer_list<Attr> attrs = {});
+//     V op(OpId, const V *operands, int n, std::initializer_list<Attr> attrs);   // variadic ops
+//     Dims dims(const V &);
+//     DType dtype(const V &);
+//   };
+//   struct C {                                           // one application of the op that is differentiated
+//     const V &operand(int i) const;                     // only those the record saves
+//     const V &result() const;
+//     Dims operandDims(int i) const;  DType operandDType(int i) const;  int numOperands() const;
+//     Dims resultDims() const;        const Attr &attr(int k) const;    // in the record's order
+//   };
+#pragma once
+#include "dialects/rules/Dims.h"
+#include "dialects/rules/OpInfo.h"
+#include <initializer_list>
+
+namespace torchc {
+
+/// An operand of a builder call: a value or a number. Borrows the value for the call.
+template <class V> struct OpArg {
+  const V *value = nullptr;
+  double number = 0;
+  OpArg(const V &v) : value(&v) {}
+  OpArg(double n) : number(n) {}
+};
+
+namespace rules {
+
+inline Attr ints(const Dims &d) { return Attr::ints(d.data(), uint32_t(d.size())); }
+
+template <class B> typename B::V zeros(B &b, const Dims &dims, DType dtype) {
+  return b.op(OpId::Full, {}, {ints(dims), Attr::number(0.0), Attr::dtype(dtype)});
+}
+
+/// f16 and bf16 values in f32, others as they are (N6).
+template <class B> typename B::V opMath(B &b, const typename B::V &v) {
+  DType t = b.dtype(v);
+  return isReducedFloat(t) ? b.op(OpId::Cast, {v}, {Attr::dtype(computeType(t))}) : v;
+}
+
+/// `dims` with the axes of `reduced` set to 1.
+inline Dims keptDims(const Dims &dims, const Attr &reduced) {
+  Dims out = dims;
+  for (uint32_t i = 0; i < reduced.size && dims.size(); i++)
+    out[int(reduced.list[i])] = 1;
+  return out;
+}
+
+} // namespace rules
+} // namespace torchc
