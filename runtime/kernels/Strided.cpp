@@ -1,0 +1,396 @@
+#include "runtime/kernels/Strided.h"
+#include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Pack.h"
+#include <algorithm>
+#include <cstring>
+
+namespace torchc {
+namespace {
+
+// Items are moved whole; foreign memory may be aligned less than they are long.
+struct Wide {
+  uint64_t a, b;
+};
+template <class T> struct __attribute__((packed, may_alias)) Item {
+  T v;
+};
+
+template <class T> void move(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
+  auto *d = reinterpret_cast<Item<T> *>(dst);
+  auto *s = reinterpret_cast<const Item<T> *>(src);
+  if (ds == 1 && ss == 1) {
+    std::memcpy(dst, src, size_t(n) * sizeof(T));
+  } else if (ss == 0) {
+    Item<T> v = *s;
+    if (ds == 1)
+      for (int64_t i = 0; i < n; ++i)
+        d[i] = v;
+    else
+      for (int64_t i = 0; i < n; ++i)
+        d[i * ds] = v;
+  } else if (ds == 1) {
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4, s += 4 * ss) {
+      Item<T> a = s[0], b = s[ss], c = s[2 * ss], e = s[3 * ss];
+      d[i] = a;
+      d[i + 1] = b;
+      d[i + 2] = c;
+      d[i + 3] = e;
+    }
+    for (; i < n; ++i, s += ss)
+      d[i] = *s;
+  } else
+    for (int64_t i = 0; i < n; ++i)
+      d[i * ds] = s[i * ss];
+}
+
+/// Copies elements [at, at + n) of the nest's order between a strided operand and a contiguous buffer.
+template <class T, bool Scatter>
+void walk(char *buffer, char *base, const LoopNest &nest, int k, int64_t at, int64_t n) {
+  int64_t index[maxRank];
+  const int64_t *sizes = nest.sizes, *strides = nest.strides[k];
+  auto *p = reinterpret_cast<Item<T> *>(base);
+  auto *b = reinterpret_cast<Item<T> *>(buffer);
+  int inner = nest.rank - 1;
+  for (int d = inner; d >= 0; --d) {
+    index[d] = at % sizes[d];
+    at /= sizes[d];
+    p += index[d] * strides[d];
+  }
+  int64_t stride = strides[inner], left = sizes[inner] - index[inner];
+  for (;;) {
+    int64_t run = std::min(left, n);
+    for (int64_t i = 0; i < run; ++i)
+      if (Scatter)
+        p[i * stride] = b[i];
+      else
+        b[i] = p[i * stride];
+    if (!(n -= run))
+      return;
+    b += run;
+    p -= (sizes[inner] - left) * stride; // back to the start of this run's row
+    left = sizes[inner];
+    for (int d = inner - 1; d >= 0; --d) {
+      p += strides[d];
+      if (++index[d] < sizes[d])
+        break;
+      p -= strides[d] * sizes[d];
+      index[d] = 0;
+    }
+  }
+}
+
+template <bool Scatter>
+void walkItems(char *buffer, char *base, const LoopNest &nest, int k, int64_t at, int64_t n,
+               int itemSize) {
+  switch (itemSize) {
+  case 1: return walk<uint8_t, Scatter>(buffer, base, nest, k, at, n);
+  case 2: return walk<uint16_t, Scatter>(buffer, base, nest, k, at, n);
+  case 4: return walk<uint32_t, Scatter>(buffer, base, nest, k, at, n);
+  case 8: return walk<uint64_t, Scatter>(buffer, base, nest, k, at, n);
+  default: return walk<Wide, Scatter>(buffer, base, nest, k, at, n);
+  }
+}
+
+constexpr int64_t chunkElements = 512;
+constexpr int64_t directChunk = elementwiseGrain;
+constexpr int64_t shortRow = 32; // inner sizes below go through walk()
+
+/// What doesn't change over a loop.
+struct Plan {
+  LoopNest nest;
+  Kernel kernel; // null: move operand 1 to operand 0
+  const void *scalars;
+  int32_t *status;
+  int numOutputs, numOperands;
+  char *base[maxOperands];
+  int itemSize[maxOperands], computeSize[maxOperands];
+  Kernel cast[maxOperands];  // null: none needed
+  bool direct[maxOperands];  // the kernel takes the memory as it lies
+  bool dense[maxOperands];   // contiguous over the whole nest (linear mode)
+  bool linear, allDirect;
+  int64_t inner, rows, chunk, chunksPerRow;
+
+  int64_t stride(int k, int dim) const { return nest.strides[k][dim]; }
+};
+
+/// One thread's buffers, and what the input buffers hold.
+struct Scratch {
+  alignas(64) char buffer[maxOperands][chunkElements * 16];
+  alignas(64) char raw[chunkElements * 16];
+  const char *held[maxOperands];
+  int64_t heldCount[maxOperands];
+};
+
+void applyCast(const Plan &p, int k, void *out, const void *in, int64_t n) {
+  void *ptrs[3] = {out, const_cast<void *>(in), p.status};
+  p.cast[k](ptrs, nullptr, nullptr, 0, n);
+}
+
+/// Where the kernel finds n elements of input k that start at `from` with `stride`.
+void *fetch(const Plan &p, Scratch &s, int k, char *from, int64_t stride, int64_t n) {
+  if (p.direct[k])
+    return from;
+  // A broadcast row needn't be gathered again.
+  if (s.held[k] == from && s.heldCount[k] >= n)
+    return s.buffer[k];
+  const char *in = from;
+  if (stride != 1 && n > 1) {
+    char *to = p.cast[k] ? s.raw : s.buffer[k];
+    gatherItems(to, from, stride, n, p.itemSize[k]);
+    in = to;
+  }
+  if (p.cast[k])
+    applyCast(p, k, s.buffer[k], in, n);
+  else if (in == from)
+    return from;
+  s.held[k] = from;
+  s.heldCount[k] = n;
+  return s.buffer[k];
+}
+
+/// Brings n results of output k from its buffer to memory.
+void store(const Plan &p, Scratch &s, int k, char *to, int64_t stride, int64_t n) {
+  const char *from = s.buffer[k];
+  if (p.cast[k]) {
+    char *out = stride == 1 || n == 1 ? to : s.raw;
+    applyCast(p, k, out, from, n);
+    if (out == to)
+      return;
+    from = s.raw;
+  }
+  scatterItems(to, stride, from, n, p.itemSize[k]);
+}
+
+/// One chunk of one row: n elements from at[k] on.
+void runRow(const Plan &p, Scratch &s, char *const *at, int64_t n) {
+  int in = p.nest.rank - 1;
+  if (!p.kernel)
+    return moveItems(at[0], p.stride(0, in), at[1], p.stride(1, in), n, p.itemSize[0]);
+  void *ptrs[maxOperands + 1];
+  for (int k = 0; k < p.numOperands; ++k)
+    ptrs[k] = k < p.numOutputs ? (p.direct[k] ? at[k] : s.buffer[k])
+                               : fetch(p, s, k, at[k], p.stride(k, in), n);
+  ptrs[p.numOperands] = p.status;
+  p.kernel(ptrs, nullptr, p.scalars, 0, n);
+  for (int k = 0; k < p.numOutputs; ++k)
+    if (!p.direct[k])
+      store(p, s, k, at[k], p.stride(k, in), n);
+}
+
+/// Elements [at, at + n) of the nest's order, n <= chunkElements, where rows are too short to be worth a call each.
+void runLinear(const Plan &p, Scratch &s, int64_t at, int64_t n) {
+  void *ptrs[maxOperands + 1];
+  char *from[maxOperands];
+  for (int k = 0; k < p.numOperands; ++k) {
+    from[k] = p.base[k] + (p.dense[k] ? at * p.itemSize[k] : 0);
+    if (p.direct[k])
+      ptrs[k] = from[k];
+    else if (k < p.numOutputs)
+      ptrs[k] = s.buffer[k];
+    else {
+      char *to = p.cast[k] ? s.raw : s.buffer[k];
+      if (!p.dense[k]) {
+        walkItems<false>(to, p.base[k], p.nest, k, at, n, p.itemSize[k]);
+        from[k] = to;
+      }
+      if (p.cast[k])
+        applyCast(p, k, s.buffer[k], from[k], n);
+      ptrs[k] = s.buffer[k];
+    }
+  }
+  ptrs[p.numOperands] = p.status;
+  if (p.kernel)
+    p.kernel(ptrs, nullptr, p.scalars, 0, n);
+  else
+    std::memcpy(ptrs[0], ptrs[1], size_t(n) * size_t(p.itemSize[0]));
+  for (int k = 0; k < p.numOutputs; ++k) {
+    if (p.direct[k])
+      continue;
+    char *out = s.buffer[k];
+    if (p.cast[k]) {
+      out = p.dense[k] ? from[k] : s.raw;
+      applyCast(p, k, out, s.buffer[k], n);
+    }
+    if (!p.dense[k])
+      walkItems<true>(out, p.base[k], p.nest, k, at, n, p.itemSize[k]);
+  }
+}
+
+/// Items [begin, end): an item is one chunk of one row; rows vary fastest, so that the cache lines that a column of a
+/// transposed operand touches are used by the next rows too, then chunks, then the outer dims.
+void runItems(const Plan &p, int64_t begin, int64_t end) {
+  Scratch s;
+  std::fill_n(s.held, maxOperands, nullptr);
+  if (p.linear) {
+    int64_t total = p.inner * p.rows; // rows counts all of them here
+    for (int64_t i = begin; i < end; ++i)
+      runLinear(p, s, i * chunkElements, std::min(chunkElements, total - i * chunkElements));
+    return;
+  }
+  int inner = p.nest.rank - 1, rowDim = inner - 1;
+  int64_t r = begin % p.rows, t = begin / p.rows;
+  int64_t c = t % p.chunksPerRow, o = t / p.chunksPerRow;
+  int64_t index[maxRank];
+  char *outer[maxOperands];
+  std::copy_n(p.base, p.numOperands, outer);
+  for (int d = rowDim - 1; d >= 0; --d) {
+    index[d] = o % p.nest.sizes[d];
+    o /= p.nest.sizes[d];
+    for (int k = 0; k < p.numOperands; ++k)
+      outer[k] += index[d] * p.stride(k, d) * p.itemSize[k];
+  }
+  while (begin < end) {
+    char *at[maxOperands];
+    int64_t step[maxOperands];
+    for (int k = 0; k < p.numOperands; ++k) {
+      step[k] = rowDim < 0 ? 0 : p.stride(k, rowDim) * p.itemSize[k];
+      at[k] = outer[k] + c * p.chunk * p.stride(k, inner) * p.itemSize[k] + r * step[k];
+    }
+    int64_t n = std::min(p.chunk, p.inner - c * p.chunk);
+    int64_t stop = std::min(p.rows, r + (end - begin));
+    begin += stop - r;
+    for (; r < stop; ++r) {
+      runRow(p, s, at, n);
+      for (int k = 0; k < p.numOperands; ++k)
+        at[k] += step[k];
+    }
+    r = 0;
+    if (++c < p.chunksPerRow)
+      continue;
+    c = 0;
+    for (int d = rowDim - 1; d >= 0; --d) {
+      for (int k = 0; k < p.numOperands; ++k)
+        outer[k] += p.stride(k, d) * p.itemSize[k];
+      if (++index[d] < p.nest.sizes[d])
+        break;
+      for (int k = 0; k < p.numOperands; ++k)
+        outer[k] -= p.stride(k, d) * p.itemSize[k] * p.nest.sizes[d];
+      index[d] = 0;
+    }
+  }
+}
+
+bool planOperands(Plan &p, const StridedLoop &loop) {
+  for (int k = 0; k < p.numOperands; ++k) {
+    const StridedOperand &o = loop.operands[k];
+    p.base[k] = static_cast<char *>(o.data);
+    p.itemSize[k] = o.data ? int(itemSize(o.dtype)) : 0; // no pointer moves for a scalar
+    p.computeSize[k] = int(itemSize(o.compute));
+    p.cast[k] = nullptr;
+    if (o.data && o.dtype != o.compute) {
+      bool out = k < p.numOutputs;
+      p.cast[k] = packCast(out ? o.compute : o.dtype, out ? o.dtype : o.compute);
+      if (!p.cast[k])
+        return false;
+    }
+    for (int d = 0; d < loop.rank; ++d)
+      p.nest.strides[k][d] = o.data ? o.strides[d] : 0;
+  }
+  return true;
+}
+
+bool denseInNest(const LoopNest &nest, int k) {
+  int64_t n = 1;
+  for (int d = nest.rank; d-- > 0; n *= nest.sizes[d])
+    if (nest.strides[k][d] != n)
+      return false;
+  return true;
+}
+
+void run(Plan &p) {
+  LoopNest &nest = p.nest;
+  simplify(nest);
+  if (nest.rank == 0) { // one element
+    nest.rank = 1;
+    nest.sizes[0] = 1;
+    for (int k = 0; k < p.numOperands; ++k)
+      nest.strides[k][0] = 1;
+  }
+  int in = nest.rank - 1;
+  p.inner = nest.sizes[in];
+  if (p.inner == 0)
+    return;
+  int64_t rowsAll = 1;
+  for (int d = 0; d < in; ++d)
+    rowsAll *= nest.sizes[d];
+  p.linear = in > 0 && p.inner < shortRow;
+  p.allDirect = true;
+  for (int k = 0; k < p.numOperands; ++k) {
+    bool scalar = !p.base[k];
+    p.dense[k] = scalar || (p.linear && denseInNest(nest, k));
+    p.direct[k] = scalar || (!p.cast[k] && (p.linear ? p.dense[k] : nest.strides[k][in] == 1));
+    p.allDirect &= p.direct[k];
+  }
+  int64_t items;
+  if (p.linear) {
+    p.rows = rowsAll;
+    p.chunk = chunkElements;
+    items = (p.inner * rowsAll + chunkElements - 1) / chunkElements;
+  } else {
+    p.rows = in > 0 ? nest.sizes[in - 1] : 1;
+    p.chunk = p.allDirect ? directChunk : chunkElements;
+    p.chunksPerRow = (p.inner + p.chunk - 1) / p.chunk;
+    items = rowsAll * p.chunksPerRow;
+  }
+  int64_t perItem = p.linear ? chunkElements : std::min(p.chunk, p.inner);
+  int64_t grain = std::max<int64_t>(1, elementwiseGrain / perItem);
+  parallelFor(0, items, grain, [&p](int64_t b, int64_t e) { runItems(p, b, e); });
+}
+
+} // namespace
+
+void moveItems(void *dst, int64_t ds, const void *src, int64_t ss, int64_t n, int itemSize) {
+  auto *d = static_cast<char *>(dst);
+  auto *s = static_cast<const char *>(src);
+  switch (itemSize) {
+  case 1: return move<uint8_t>(d, ds, s, ss, n);
+  case 2: return move<uint16_t>(d, ds, s, ss, n);
+  case 4: return move<uint32_t>(d, ds, s, ss, n);
+  case 8: return move<uint64_t>(d, ds, s, ss, n);
+  default: return move<Wide>(d, ds, s, ss, n);
+  }
+}
+
+void runStrided(const StridedLoop &loop, int32_t *status) {
+  if (!loop.kernel || loop.numOperands > maxOperands || loop.rank > maxRank)
+    return raiseStatus(status, loop.kernel ? KernelStatus::Unsupported
+                                           : KernelStatus::MissingKernel);
+  Plan p;
+  p.kernel = loop.kernel;
+  p.scalars = loop.scalars;
+  p.status = status;
+  p.numOutputs = loop.numOutputs;
+  p.numOperands = p.nest.numOperands = loop.numOperands;
+  p.nest.rank = loop.rank;
+  std::copy_n(loop.sizes, loop.rank, p.nest.sizes);
+  if (!planOperands(p, loop))
+    return raiseStatus(status, KernelStatus::MissingKernel);
+  run(p);
+}
+
+void copyStrided(int rank, const int64_t *sizes, void *dst, const int64_t *dstStrides,
+                 DType dstType, const void *src, const int64_t *srcStrides, DType srcType,
+                 int32_t *status) {
+  StridedOperand o[2] = {{dst, dstStrides, dstType, dstType},
+                         {const_cast<void *>(src), srcStrides, srcType, srcType}};
+  StridedLoop loop{nullptr, 1, 2, rank, sizes, o};
+  if (srcType != dstType) {
+    loop.kernel = packCast(srcType, dstType);
+    return runStrided(loop, status);
+  }
+  if (rank > maxRank)
+    return raiseStatus(status, KernelStatus::Unsupported);
+  Plan p;
+  p.kernel = nullptr;
+  p.scalars = nullptr;
+  p.status = status;
+  p.numOutputs = 1;
+  p.numOperands = p.nest.numOperands = 2;
+  p.nest.rank = rank;
+  std::copy_n(sizes, rank, p.nest.sizes);
+  planOperands(p, loop);
+  run(p);
+}
+
+} // namespace torchc
