@@ -1,5 +1,5 @@
 torchc_unit_test(trace-test
-  SOURCES TraceTest.cpp TraceFileTest.cpp
+  SOURCES TraceTest.cpp TraceFileTest.cpp TraceArchiveTest.cpp
   LIBS torchc_rules)
 
 # Fuzzing of the readers: cmake -DTORCHC_FUZZERS=ON, then fuzz-trace CORPUS.
