@@ -29,6 +29,12 @@ struct Promoted {
 };
 Promoted promote(Promote rule, const OperandType *operands, int n, DType defaultDType);
 
+/// The type a Python number enters in (N2): the op-math type; comparisons first round it to the common type, as PyTorch
+/// does (RATIONALE.md).
+constexpr DType numberType(Promote rule, DType common) {
+  return rule == Promote::Compare || rule == Promote::Branch ? common : computeType(common);
+}
+
 /// Broadcasts two shapes; message names the sizes and the dimension.
 bool broadcastShapes(const Dims &a, const Dims &b, Dims &out, Diag &diag);
 

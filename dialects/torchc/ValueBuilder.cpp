@@ -1,0 +1,62 @@
+#include "dialects/torchc/ValueBuilder.h"
+
+using namespace mlir;
+
+namespace torchc::ir {
+
+Value ValueBuilder::number(const Attr &number, DType type) {
+  return create(OpId::Full, {}, {Attr::ints(nullptr, 0), number, Attr::dtype(type)});
+}
+
+Value ValueBuilder::cast(Value v, DType type) {
+  if (!v || dtype(v) == type)
+    return v;
+  OpArg<V> operand(v);
+  return create(OpId::Cast, operand, Attr::dtype(type));
+}
+
+Value ValueBuilder::op(OpId id, const Value *operands, int n, std::initializer_list<Attr> attrs) {
+  SmallVector<OpArg<V>> args;
+  for (int i = 0; i < n; i++)
+    args.push_back(operands[i]);
+  return create(id, args, ArrayRef(attrs.begin(), attrs.size()));
+}
+
+Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> operands, ArrayRef<Attr> attrs) {
+  const OpInfo &info = opInfo(id);
+  SmallVector<OperandType> types;
+  std::vector<Dims> shapes;
+  shapes.reserve(operands.size());
+  for (const OpArg<V> &o : operands) {
+    if (!o.value) {
+      types.push_back({DType::F64, true, nullptr});
+      continue;
+    }
+    if (!*o.value) // an operand that failed before
+      return Value();
+    shapes.push_back(dims(*o.value));
+    types.push_back({dtype(*o.value), false, &shapes.back()});
+  }
+  TensorType result;
+  if (!inferOp(id, types.data(), int(types.size()), attrs.data(), int(attrs.size()), defaultDType, result, diag))
+    return Value();
+
+  SmallVector<Value> values;
+  Promoted p = info.promote == Promote::None ? Promoted{} : promote(info.promote, types.data(), int(types.size()), defaultDType);
+  for (auto [i, o] : llvm::enumerate(operands)) {
+    bool condition = info.promote == Promote::Branch && i == 0;
+    DType want = condition ? DType::Bool : info.promote == Promote::None ? (o.value ? types[i].dtype : types[0].dtype) : p.compute;
+    if (o.value)
+      values.push_back(cast(*o.value, want));
+    else
+      values.push_back(number(Attr::number(o.number), info.promote == Promote::None ? want : numberType(info.promote, want)));
+  }
+  OperationState state(loc, (llvm::Twine("torchc.") + info.name).str());
+  state.addOperands(values);
+  state.addTypes(tensorType(builder.getContext(), result));
+  for (int k = 0; k < info.numAttrs; k++)
+    state.addAttribute(info.attrs[k].name, toMlir(builder.getContext(), info.attrs[k], attrs[k]));
+  return builder.create(state)->getResult(0);
+}
+
+} // namespace torchc::ir
