@@ -19,7 +19,9 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.torchc_build, "test")
 
 bin_dir = os.path.join(config.torchc_build, "bin")
-config.environment["PATH"] = os.pathsep.join([bin_dir, config.llvm_tools, config.environment["PATH"]])
+config.environment["PATH"] = os.pathsep.join(
+    [bin_dir, config.llvm_tools, config.environment["PATH"]]
+)
 config.environment["PYTHONPATH"] = os.path.join(config.torchc_build, "python")
 
 for tool in ["torchc-opt", "torchc-tblgen", "torchc-kernels", "torchc"]:

@@ -12,8 +12,18 @@ JUNIT = "<testsuite>{}</testsuite>"
     "cases, rc, line, code",
     [
         ('<testcase name="a"/>', 0, "1 passed, 0 failed", 0),
-        ('<testcase name="a"/><testcase name="b"><failure/></testcase>', 1, "1 passed, 1 failed", 1),
-        ('<testcase name="a"/><testcase name="b"><skipped/></testcase>', 0, "1 passed, 0 failed, 1 skipped", 0),
+        (
+            '<testcase name="a"/><testcase name="b"><failure/></testcase>',
+            1,
+            "1 passed, 1 failed",
+            1,
+        ),
+        (
+            '<testcase name="a"/><testcase name="b"><skipped/></testcase>',
+            0,
+            "1 passed, 0 failed, 1 skipped",
+            0,
+        ),
         ('<testcase name="a" status="fail"/>', 1, "0 passed, 1 failed", 1),
         ('<testcase name="a"><error/></testcase>', 1, "0 passed, 1 failed", 1),
         ('<testcase name="a"/>', 3, "1 passed, 1 failed", 1),

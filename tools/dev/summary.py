@@ -10,7 +10,11 @@ import xml.etree.ElementTree as ET
 
 def outcome(case: ET.Element) -> str:
     """The outcome of one testcase element, in the dialects of ctest, lit and pytest."""
-    if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+    if (
+        case.find("failure") is not None
+        or case.find("error") is not None
+        or case.get("status") == "fail"
+    ):
         return "failed"
     if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
         return "skipped"
@@ -36,7 +40,11 @@ def main(folder: str) -> int:
         if status not in (0, 5) and not counts["failed"]:
             counts["failed"] = 1
             failures.append(f"{code.stem}: the runner itself ended with exit code {status}")
-        print(f"{code.stem:8} " + ", ".join(f"{n} {what}" for what, n in counts.items()) + f" ({seconds:.1f} s)")
+        print(
+            f"{code.stem:8} "
+            + ", ".join(f"{n} {what}" for what, n in counts.items())
+            + f" ({seconds:.1f} s)"
+        )
         for what in total:
             total[what] += counts[what]
     for line in failures:

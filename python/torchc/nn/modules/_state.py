@@ -1,0 +1,149 @@
+"""Saving and loading a module's values by name."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+
+from torchc import _C
+from torchc.autograd.grad_mode import no_grad
+from torchc.nn.parameter import Parameter
+
+__all__ = ["IncompatibleKeys", "StateDict"]
+
+
+class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """What `load_state_dict` found missing and what it could not place."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
+
+    __str__ = __repr__
+
+
+class StateDict:
+    """The part of `Module` that reads and writes state_dicts."""
+
+    _version = 1
+    _parameters: dict
+    _buffers: dict
+    _modules: dict
+    _non_persistent_buffers_set: set
+
+    def _persistent(self):
+        """(name, tensor or None) of everything that is saved."""
+        yield from self._parameters.items()
+        for name, buffer in self._buffers.items():
+            if name not in self._non_persistent_buffers_set:
+                yield name, buffer
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        """Writes this module's own values; a module with other state overrides it."""
+        for name, value in self._persistent():
+            if value is not None:
+                destination[prefix + name] = value if keep_vars else value.detach()
+
+    def state_dict(self, *, destination=None, prefix="", keep_vars=False):
+        """All parameters and persistent buffers by their dotted names, sharing memory with the module.
+
+        Args:
+            destination: an ordered dict to add to; default: a new one.
+            prefix: put before each name.
+            keep_vars: give the parameters themselves instead of detached tensors.
+        """
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = {"version": self._version}
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(
+                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+                )
+        return destination
+
+    def _load_one(self, name, key, current, new, assign, errors):
+        """Puts `new` into the parameter or buffer `name`, or adds what is wrong to `errors`."""
+        if not isinstance(new, _C.Tensor):
+            errors.append(f'"{key}": expected a tensor, got {type(new).__name__}')
+        elif tuple(new.shape) != tuple(current.shape):
+            errors.append(
+                f"size mismatch for {key}: the module has {tuple(current.shape)}, "
+                f"the state_dict has {tuple(new.shape)}"
+            )
+        elif assign:
+            if name in self._parameters and not isinstance(new, Parameter):
+                new = Parameter(new, requires_grad=current.requires_grad)
+            setattr(self, name, new)
+        else:
+            with no_grad():
+                current.copy_(new)
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        """Reads this module's own values; a module whose layout changed overrides it."""
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        own = {name: value for name, value in self._persistent() if value is not None}
+        for name, current in own.items():
+            key = prefix + name
+            if key in state_dict:
+                self._load_one(name, key, current, state_dict[key], assign, error_msgs)
+            elif strict:
+                missing_keys.append(key)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key.removeprefix(prefix).split(".")[0] not in (
+                    *own,
+                    *self._modules,
+                ):
+                    unexpected_keys.append(key)
+
+    def _load_tree(self, state_dict, prefix, metadata, assign, missing, unexpected, errors):
+        local = dict(metadata.get(prefix[:-1], {}))
+        if assign:
+            local["assign_to_params_buffers"] = True
+        self._load_from_state_dict(state_dict, prefix, local, True, missing, unexpected, errors)
+        for name, child in self._modules.items():
+            if child is not None:
+                below = f"{prefix}{name}."
+                part = {key: value for key, value in state_dict.items() if key.startswith(below)}
+                child._load_tree(part, below, metadata, assign, missing, unexpected, errors)
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Copies values by name into the parameters and buffers; returns the missing and the unexpected names.
+
+        Args:
+            state_dict: a mapping from dotted names to tensors.
+            strict: a missing or unexpected name is an error.
+            assign: take the tensors themselves instead of copying.
+
+        Raises:
+            TypeError: `state_dict` is no mapping.
+            RuntimeError: shapes differ or, when strict, names do; names all of them.
+        """
+        if not hasattr(state_dict, "keys"):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing: list[str] = []
+        unexpected: list[str] = []
+        errors: list[str] = []
+        metadata = getattr(state_dict, "_metadata", None) or {}
+        self._load_tree(dict(state_dict), "", metadata, assign, missing, unexpected, errors)
+        if strict:
+            for what, keys in (("Unexpected", unexpected), ("Missing", missing)):
+                if keys:
+                    errors.insert(
+                        0,
+                        f"{what} key(s) in state_dict: "
+                        + ", ".join(f'"{key}"' for key in keys)
+                        + ".",
+                    )
+        if errors:
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
+                + "\n\t".join(errors)
+            )
+        return IncompatibleKeys(missing, unexpected)

@@ -1,0 +1,1 @@
+"""Small helpers that are not about tensors."""

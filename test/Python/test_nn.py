@@ -1,0 +1,289 @@
+"""Modules: registration, names, state_dicts, hooks, starting values, printing."""
+
+import copy
+import math
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip(
+    "torchc", reason="the extension module is not built", exc_type=ImportError
+)
+nn = torch.nn
+F = nn.functional
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2, bias=False))
+
+
+class Owner(nn.Module):
+    """One of each: a parameter, two buffers, a child, a plain attribute."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2, 3))
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("scratch", torch.zeros(1), persistent=False)
+        self.child = nn.Linear(3, 2)
+        self.plain = 7
+
+    def forward(self, x, scale=1):
+        return self.child(x) * scale
+
+
+def test_names_and_order_are_pytorchs():
+    assert list(mlp().state_dict()) == ["0.weight", "0.bias", "2.weight"]
+    owner = Owner()
+    assert [name for name, _ in owner.named_parameters()] == [
+        "weight",
+        "child.weight",
+        "child.bias",
+    ]
+    assert [name for name, _ in owner.named_buffers()] == ["mean", "scratch"]
+    assert list(owner.state_dict()) == ["weight", "mean", "child.weight", "child.bias"]
+    assert [name for name, _ in owner.named_modules()] == ["", "child"]
+    assert [name for name, _ in owner.named_parameters(recurse=False)] == ["weight"]
+
+
+def test_shared_parameters_are_listed_once():
+    a = nn.Linear(2, 2)
+    both = nn.Sequential(a, a)
+    assert len(list(both.parameters())) == 2
+    assert len(list(both.named_parameters(remove_duplicate=False))) == 4
+    assert list(both.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+
+
+def test_assignment_registers_and_moves_between_registries():
+    owner = Owner()
+    owner.plain = nn.Parameter(torch.ones(1))
+    assert "plain" in owner._parameters and "plain" not in owner.__dict__
+    owner.mean = nn.Parameter(torch.ones(3))
+    assert "mean" not in owner._buffers and "mean" in owner._parameters
+    owner.child = None
+    assert owner.child is None and "child" in owner._modules
+    del owner.weight
+    assert not hasattr(owner, "weight")
+
+
+@pytest.mark.parametrize(
+    "change, error, text",
+    [
+        (lambda m: setattr(m, "weight", torch.ones(2)), TypeError, "weight"),
+        (lambda m: setattr(m, "child", 3), TypeError, "child"),
+        (lambda m: setattr(m, "mean", 3), TypeError, "mean"),
+        (lambda m: m.register_parameter("a.b", None), KeyError, "a.b"),
+        (lambda m: m.register_parameter("", None), KeyError, "empty"),
+        (lambda m: m.register_parameter("plain", None), KeyError, "plain"),
+        (lambda m: m.register_parameter("x", torch.ones(1)), TypeError, "Parameter"),
+        (lambda m: m.register_buffer("x", 1), TypeError, "Tensor"),
+        (lambda m: m.add_module("x", 1), TypeError, "Module"),
+        (lambda m: m.missing, AttributeError, "missing"),
+        (lambda m: m.get_submodule("child.weight"), AttributeError, "weight"),
+        (lambda m: m.get_parameter("child.nothing"), AttributeError, "nothing"),
+        (lambda m: m.train("yes"), ValueError, "boolean"),
+        (lambda m: m.to(torch.int64), TypeError, "int64"),
+        (lambda m: nn.Module()(1), NotImplementedError, "forward"),
+    ],
+)
+def test_misuse_is_named(change, error, text):
+    with pytest.raises(error, match=text):
+        change(Owner())
+
+
+def test_assigning_before_init_is_refused():
+    class Late(nn.Module):
+        def __init__(self):
+            self.weight = nn.Parameter(torch.ones(1))
+
+    with pytest.raises(AttributeError, match="before Module.__init__"):
+        Late()
+
+
+def test_every_write_moves_the_epoch():
+    epoch = torch._C._epoch
+    owner = Owner()
+    writes = [
+        lambda: setattr(owner, "plain", 8),
+        lambda: setattr(owner, "weight", nn.Parameter(torch.ones(2))),
+        lambda: setattr(owner, "child", nn.Linear(1, 1)),
+        lambda: owner._parameters.update(weight=None),
+        lambda: owner._buffers.pop("mean"),
+        lambda: owner.eval(),
+        lambda: delattr(owner, "plain"),
+        lambda: owner.register_forward_hook(print).remove(),
+    ]
+    for write in writes:
+        before = epoch()
+        write()
+        assert epoch() > before
+
+
+def test_state_dict_round_trip_and_sharing():
+    a, b = mlp(), mlp()
+    result = b.load_state_dict(a.state_dict())
+    assert not result.missing_keys and not result.unexpected_keys
+    for x, y in zip(a.parameters(), b.parameters()):
+        assert np.array_equal(x.detach().numpy(), y.detach().numpy())
+        assert x.data_ptr() != y.data_ptr()
+    assert a.state_dict()["0.weight"].data_ptr() == a[0].weight.data_ptr()
+    assert not a.state_dict()["0.weight"].requires_grad
+    assert a.state_dict(keep_vars=True)["0.weight"] is a[0].weight
+    assert isinstance(a.state_dict(), OrderedDict)
+    assert a.state_dict()._metadata["0"] == {"version": 1}
+
+
+def test_load_names_everything_that_is_wrong():
+    model = mlp()
+    state = model.state_dict()
+    del state["0.bias"]
+    state["extra"] = torch.ones(1)
+    state["2.weight"] = torch.ones(5, 5)
+    with pytest.raises(RuntimeError) as error:
+        model.load_state_dict(state)
+    for text in ("0.bias", "extra", "2.weight", "(5, 5)", "(2, 3)"):
+        assert text in str(error.value)
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        model.load_state_dict(state, strict=False)
+    state["2.weight"] = torch.zeros(2, 3)
+    assert model.load_state_dict(state, strict=False) == (["0.bias"], ["extra"])
+    with pytest.raises(TypeError, match="dict"):
+        model.load_state_dict(3)
+
+
+def test_load_with_assign_takes_the_tensors():
+    model = nn.Linear(2, 2)
+    state = {"weight": torch.zeros(2, 2), "bias": torch.ones(2)}
+    model.load_state_dict(state, assign=True)
+    assert isinstance(model.weight, nn.Parameter)
+    assert model.weight.data_ptr() == state["weight"].data_ptr()
+
+
+def test_forward_hooks_see_and_replace():
+    owner, seen = Owner(), []
+    first = owner.register_forward_pre_hook(lambda m, args: seen.append("pre"))
+    owner.register_forward_hook(lambda m, args, out: seen.append("post"))
+    owner.register_forward_hook(lambda m, a, k, out: seen.append(k) or out * 0, with_kwargs=True)
+    owner.register_forward_pre_hook(lambda m, args: seen.append("first"), prepend=True)
+    out = owner(torch.ones(1, 3), scale=2)
+    assert seen == ["first", "pre", "post", {"scale": 2}]
+    assert not out.detach().numpy().any()
+    first.remove()
+    first.remove()
+    assert len(owner._forward_pre_hooks) == 1
+
+
+def test_train_eval_apply_zero_grad():
+    model, seen = mlp(), []
+    assert model.training and not model.eval().training
+    assert not model[0].training
+    assert model.apply(lambda m: seen.append(type(m).__name__)) is model
+    assert seen == ["Linear", "ReLU", "Linear", "Sequential"]
+    model(torch.ones(1, 4)).sum().backward()
+    assert model[0].weight.grad is not None
+    model.zero_grad(set_to_none=False)
+    assert not model[0].weight.grad.numpy().any()
+    model.zero_grad()
+    assert model[0].weight.grad is None
+    assert not any(p.requires_grad for p in model.requires_grad_(False).parameters())
+
+
+def test_to_casts_floats_only():
+    owner = Owner()
+    owner.register_buffer("count", torch.zeros(1, dtype=torch.int64))
+    weight = owner.weight
+    owner.double()
+    assert owner.weight is weight and weight.dtype == torch.float64
+    assert owner.mean.dtype == torch.float64 and owner.count.dtype == torch.int64
+
+
+def test_linear_starts_within_its_bound_and_computes():
+    torch.manual_seed(0)
+    layer = nn.Linear(16, 8)
+    weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
+    assert abs(weight).max() <= 1 / math.sqrt(16) and abs(bias).max() <= 1 / math.sqrt(16)
+    assert weight.std() > 0.1
+    x = np.linspace(-1, 1, 48, dtype=np.float32).reshape(3, 16)
+    got = layer(torch.from_numpy(x)).detach().numpy()
+    np.testing.assert_allclose(got, x @ weight.T + bias, rtol=1e-5, atol=1e-6)
+    torch.manual_seed(0)
+    assert np.array_equal(nn.Linear(16, 8).weight.detach().numpy(), weight)
+
+
+def test_containers_behave_like_lists():
+    model = mlp()
+    assert len(model) == 3 and isinstance(model[-1], nn.Linear) and len(model[:2]) == 2
+    model.append(nn.ReLU()).insert(0, nn.ReLU())
+    assert [type(m).__name__ for m in model] == ["ReLU", "Linear", "ReLU", "Linear", "ReLU"]
+    del model[0]
+    assert list(model._modules) == ["0", "1", "2", "3"]
+    named = nn.Sequential(OrderedDict(first=nn.ReLU(), second=nn.ReLU()))
+    assert list(named._modules) == ["first", "second"]
+    with pytest.raises(IndexError):
+        model[9]
+
+
+def test_copies_are_independent():
+    model = mlp()
+    other = copy.deepcopy(model)
+    assert isinstance(other[0].weight, nn.Parameter)
+    with torch.no_grad():
+        other[0].weight.zero_()
+    assert model[0].weight.detach().numpy().any()
+
+
+def test_repr():
+    assert repr(mlp()) == (
+        "Sequential(\n"
+        "  (0): Linear(in_features=4, out_features=3, bias=True)\n"
+        "  (1): ReLU()\n"
+        "  (2): Linear(in_features=3, out_features=2, bias=False)\n"
+        ")"
+    )
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_cross_entropy_against_numpy(reduction):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((5, 3)).astype(np.float32)
+    y = np.array([0, 2, 1, 1, 0])
+    log_p = x - x.max(1, keepdims=True)
+    log_p = log_p - np.log(np.exp(log_p).sum(1, keepdims=True))
+    terms = -log_p[np.arange(5), y]
+    want = {"none": terms, "mean": terms.mean(), "sum": terms.sum()}[reduction]
+    got = nn.CrossEntropyLoss(reduction=reduction)(torch.from_numpy(x), torch.from_numpy(y))
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-5)
+
+
+def test_unknown_reduction_is_refused():
+    with pytest.raises(ValueError, match="medium"):
+        F.mse_loss(torch.ones(1), torch.ones(1), reduction="medium")
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.enable_grad])
+def test_grad_modes_nest_decorate_and_restore(mode):
+    want = mode is torch.enable_grad
+    with torch.set_grad_enabled(not want):
+        with mode():
+            assert torch.is_grad_enabled() == want
+        assert torch.is_grad_enabled() != want
+
+        @mode()
+        def plain():
+            return torch.is_grad_enabled()
+
+        @mode
+        def bare():
+            return torch.is_grad_enabled()
+
+        @mode()
+        def generator():
+            got = yield torch.is_grad_enabled()
+            yield got, torch.is_grad_enabled()
+
+        assert plain() == bare() == want and plain.__name__ == "plain"
+        running = generator()
+        assert next(running) == want and torch.is_grad_enabled() != want
+        assert running.send(5) == (5, want) and torch.is_grad_enabled() != want
+    assert torch.is_grad_enabled()
