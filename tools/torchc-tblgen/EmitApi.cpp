@@ -27,7 +27,7 @@ std::string cppType(StringRef type) {
       .Case("float[]?", "std::optional<FloatList> ")
       .Case("DType", "DType ")
       .Case("DType?", "std::optional<DType> ")
-      .Case("Device?", "std::optional<Device> ")
+      .Case("Device?", "std::optional<DeviceId> ")
       .Case("str", "std::string_view ")
       .Case("str?", "std::optional<std::string_view> ")
       .Case("Tensor[]", "TensorList ")

@@ -1,0 +1,54 @@
+// How frontends/jit takes part in eager execution: it installs these functions, eager calls them only under the thread's
+// Recording and Retracing flags or for pending tensors.
+#pragma once
+#include "dialects/rules/OpInfo.h"
+#include "frontends/eager/Tensor.h"
+
+namespace torchc {
+
+/// One call of an op as the dispatcher sees it; everything is borrowed.
+struct OpCall {
+  OpId op;
+  const Operand *operands;
+  int numOperands;
+  const Attr *attrs;
+  int numAttrs;
+  Out out;
+};
+
+/// What the program learns about a tensor, or does to it, outside of ops.
+enum class Effect : uint8_t {
+  ReadValue,    // item(), bool(), tolist(), printing, an export: `value` holds a scalar's bits
+  SetGrad,      // `.grad` was set to `other` (null: None)
+  RequiresGrad, // requires_grad_(value)
+  SetData,      // metadata now is that of `other`
+  ManualSeed    // value: the seed; no tensor
+};
+
+struct JitHooks {
+  /// Retracing: matches the call and returns a pending tensor (owned; for an in-place call the target, retained).
+  /// Null: the program left the trace, everything so far is computed, go on eagerly.
+  TensorImpl *(*lazyOp)(const OpCall &call);
+  /// Recording: the call has run and gave `result` (the target of an in-place call or `out=`).
+  void (*recordOp)(const OpCall &call, TensorImpl *result);
+  /// Recording and retracing: an effect happens now. Retracing finishes pending work first where order matters.
+  void (*effect)(Effect kind, TensorImpl *t, TensorImpl *other, uint64_t value);
+  /// Computes a pending tensor; Runtime error if its run is another thread's.
+  void (*materialize)(TensorImpl *t);
+  /// The last reference to a pending tensor is gone. True: the run keeps the block.
+  bool (*pendingDied)(TensorImpl *t);
+  /// An op that may not be deferred comes next: compute everything pending in this thread's run.
+  void (*flush)();
+};
+extern JitHooks jitHooks;
+
+inline void materialize(TensorImpl *t) {
+  if (TORCHC_UNLIKELY(t->flags & FlagPending))
+    jitHooks.materialize(t);
+}
+inline void noteEffect(Effect kind, TensorImpl *t, TensorImpl *other = nullptr, uint64_t value = 0) {
+  if (TORCHC_UNLIKELY(threadState.modes.flags & (FlagRecording | FlagRetracing)))
+    jitHooks.effect(kind, t, other, value);
+}
+
+} // namespace torchc

@@ -1,0 +1,81 @@
+// The argument types of the C++ API.
+#pragma once
+#include "dialects/rules/Attr.h"
+#include "dialects/rules/DType.h"
+#include "frontends/eager/Error.h"
+#include "runtime/device/Device.h"
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace torchc {
+
+/// A Python number: its value and its category (bool, int or float), which is all that promotion sees of it.
+class Scalar {
+public:
+  Scalar() : kind(DType::I64), i(0) {}
+  Scalar(bool v) : kind(DType::Bool), i(v) {}
+  template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0> Scalar(T v) : kind(DType::I64), i(int64_t(v)) {}
+  Scalar(double v) : kind(DType::F64), d(v) {}
+  Scalar(float v) : Scalar(double(v)) {}
+
+  bool isBool() const { return kind == DType::Bool; }
+  bool isInt() const { return kind == DType::I64; }
+  bool isFloat() const { return kind == DType::F64; }
+  /// Bool, I64 or F64.
+  DType dtype() const { return kind; }
+  double toDouble() const { return isFloat() ? d : double(i); }
+  /// A float is truncated as N8 says.
+  int64_t toInt() const;
+  bool toBool() const { return isFloat() ? d != 0 : i != 0; }
+  /// Is it this number, of whatever category?
+  bool equals(int64_t v) const { return isFloat() ? d == double(v) : i == v; }
+  uint64_t bits() const { return uint64_t(i); }
+  Attr attr() const { return isFloat() ? Attr::number(d) : isBool() ? Attr::boolean(i) : Attr::integer(i); }
+  static Scalar fromAttr(const Attr &a) {
+    return a.tag == AttrTag::Float ? Scalar(a.f) : a.tag == AttrTag::Bool ? Scalar(a.i != 0) : Scalar(a.i);
+  }
+
+private:
+  DType kind;
+  union {
+    int64_t i;
+    double d;
+  };
+};
+
+/// A borrowed list; whoever keeps it copies it.
+template <class T> class List {
+public:
+  List() = default;
+  List(const T *p, size_t n) : p(p), n(n) {}
+  List(std::initializer_list<T> l) : p(l.begin()), n(l.size()) {}
+  List(const std::vector<T> &v) : p(v.data()), n(v.size()) {}
+  const T *data() const { return p; }
+  size_t size() const { return n; }
+  bool empty() const { return n == 0; }
+  const T &operator[](size_t i) const { return p[i]; }
+  const T *begin() const { return p; }
+  const T *end() const { return p + n; }
+
+private:
+  const T *p = nullptr;
+  size_t n = 0;
+};
+using IntList = List<int64_t>;
+using FloatList = List<double>;
+
+inline Attr toAttr(int64_t v) { return Attr::integer(v); }
+inline Attr toAttr(int v) { return Attr::integer(v); }
+inline Attr toAttr(bool v) { return Attr::boolean(v); }
+inline Attr toAttr(double v) { return Attr::number(v); }
+inline Attr toAttr(DType v) { return Attr::dtype(v); }
+inline Attr toAttr(const Scalar &v) { return v.attr(); }
+inline Attr toAttr(IntList v) { return Attr::ints(v.data(), uint32_t(v.size())); }
+inline Attr toAttr(std::string_view v) { return Attr::string(v.data(), uint32_t(v.size())); }
+template <class T> Attr toAttr(const std::optional<T> &v) { return v ? toAttr(*v) : Attr::none(); }
+
+} // namespace torchc
