@@ -99,6 +99,7 @@ class Arr:
     data: np.ndarray
 
     def __post_init__(self) -> None:
+        self.data = np.asarray(self.data)  # NumPy turns 0-d results into scalars
         if self.data.dtype != self.dtype.storage:
             raise TypeError(
                 f"{self.dtype.name} is stored as {self.dtype.storage}, got {self.data.dtype}"
