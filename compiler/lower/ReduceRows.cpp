@@ -13,7 +13,7 @@ namespace {
 class RowsEmitter {
 public:
   RowsEmitter(KernelBuilder &b, const ReduceSpec &spec, Diag &diag)
-      : b(b), spec(spec), diag(diag), eval(b, spec.expr, diag),
+      : b(b), spec(spec), eval(b, spec.expr, diag),
         in(spec.expr.nodes[size_t(spec.node)].dtype), ops(b, spec.kind, in) {}
 
   bool run(llvm::StringRef name);
@@ -30,7 +30,6 @@ private:
 
   KernelBuilder &b;
   const ReduceSpec &spec;
-  Diag &diag;
   ExprEmitter eval;
   DType in;
   ReduceOps ops;
