@@ -1,2 +1,0 @@
-"""Differential testing: one program text on the oracle, on eager torchc, compiled, replayed,
-ahead of time."""
