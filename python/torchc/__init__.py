@@ -4,7 +4,13 @@ Names, arguments, dtypes and errors are PyTorch's (`import torchc as torch` runs
 package loads the extension module and nothing else: not NumPy, and nn, optim and the compiler only when first used.
 """
 
-from torchc import _C
+try:
+    from torchc import _C
+except ImportError as error:
+    # A folder without the built module would say "partially initialized", which helps nobody.
+    raise ImportError(
+        "torchc's extension module torchc._C can't be loaded; in a clone, tools/dev/build makes it"
+    ) from error
 from torchc._C import *  # noqa: F403 - every public name of the extension module is part of the API
 from torchc.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from oracle import api, body, contract, dtypes, fma, index, random, reduce
 from oracle.dtypes import ALL, FLOATS, Arr, DType
 
@@ -211,7 +212,7 @@ def test_body_interpreter() -> None:
         node("Arg", bits="0x1"),
         node("Fma", a=0, b=1, c=2),
     ]
-    x, y = np.float32([1, 3]), np.float32([0.25, np.inf])
+    x, y = np.array([1, 3], np.float32), np.array([0.25, np.inf], np.float32)
     assert body.run_body(b, np.dtype(np.float32), [x, y]).tolist() == [0.75, np.inf]
     bits = [
         node("Arg", bits="0x0"),
@@ -226,7 +227,7 @@ def test_body_interpreter() -> None:
         node("Bits", bits="0x80000000"),
         node("Select", a=1, b=2, c=0),
     ]
-    out = body.run_body(sel, np.dtype(np.float32), [np.float32([np.nan, 2])])
+    out = body.run_body(sel, np.dtype(np.float32), [np.array([np.nan, 2], np.float32)])
     assert np.signbit(out[0]) and out[0] == 0 and out[1] == 2
 
 
@@ -241,8 +242,8 @@ def test_body_shifts_and_division() -> None:
 
 
 def test_n7_extremes() -> None:
-    z = np.float32([-0.0, 0.0, np.nan, 1])
-    w = np.float32([0.0, -0.0, 1, np.nan])
+    z = np.array([-0.0, 0.0, np.nan, 1], np.float32)
+    w = np.array([0.0, -0.0, 1, np.nan], np.float32)
     assert not np.signbit(body.maximum(z, w)[:2]).any() and np.isnan(body.maximum(z, w)[2:]).all()
     assert np.signbit(body.minimum(z, w)[:2]).all()
 
@@ -279,10 +280,10 @@ def test_sum_is_n4(n: int) -> None:
 
 
 def test_sum_signs_and_types() -> None:
-    assert np.signbit(reduce.sum(Arr(DType.F32, np.float32([-0.0, -0.0]))).data)
+    assert np.signbit(reduce.sum(Arr(DType.F32, np.array([-0.0, -0.0], np.float32))).data)
     assert not np.signbit(reduce.sum(Arr(DType.F32, np.zeros(0, np.float32))).data)
     assert reduce.sum(Arr(DType.Bool, np.array([True] * 300))).data == 300
-    assert reduce.sum(Arr(DType.I8, np.int8([127, 127]))).dtype == DType.I64
+    assert reduce.sum(Arr(DType.I8, np.array([127, 127], np.int8))).dtype == DType.I64
     ones = np.full(2**20, dtypes.f32_to_bf16(np.float32(1)), np.uint16)
     assert dtypes.bf16_to_f32(reduce.mean(Arr(DType.BF16, ones)).data) == 1.0
 
@@ -299,7 +300,7 @@ def test_reduced_axes_are_logical() -> None:
 def test_argmax_ties() -> None:
     f = lambda v: int(reduce.argmax(Arr(DType.F32, np.float32(v))).data)  # noqa: E731
     assert f([-0.0, 0.0, 0.0]) == 1 and f([1, np.nan, np.nan]) == 1 and f([2, 3, 3]) == 1
-    assert int(reduce.argmin(Arr(DType.F32, np.float32([0.0, -0.0, 0.0]))).data) == 1
+    assert int(reduce.argmin(Arr(DType.F32, np.array([0.0, -0.0, 0.0], np.float32))).data) == 1
 
 
 @settings(max_examples=30, deadline=None)

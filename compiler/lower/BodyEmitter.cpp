@@ -1,0 +1,266 @@
+#include "compiler/lower/BodyEmitter.h"
+#include "compiler/lower/Convert.h"
+
+using namespace mlir;
+using IPred = arith::CmpIPredicate;
+using FPred = arith::CmpFPredicate;
+
+namespace torchc::lower {
+
+Value emitMax(KernelBuilder &b, Value x, Value y, DType t) {
+  if (isFloat(t)) // llvm.maximum: NaN propagates and -0 < +0
+    return arith::MaximumFOp::create(b, x, y);
+  if (t == DType::U8 || t == DType::Bool)
+    return arith::MaxUIOp::create(b, x, y);
+  return arith::MaxSIOp::create(b, x, y);
+}
+
+Value emitMin(KernelBuilder &b, Value x, Value y, DType t) {
+  if (isFloat(t))
+    return arith::MinimumFOp::create(b, x, y);
+  if (t == DType::U8 || t == DType::Bool)
+    return arith::MinUIOp::create(b, x, y);
+  return arith::MinSIOp::create(b, x, y);
+}
+
+namespace {
+
+class Emitter {
+public:
+  Emitter(KernelBuilder &b, DType compute, unsigned lanes)
+      : b(b), compute(compute), lanes(lanes), isFloatBody(isFloat(compute)),
+        isUnsigned(compute == DType::U8 || compute == DType::Bool), type(b.wide(compute, lanes)),
+        intType(isFloatBody ? b.wide(b.getIntegerType(unsigned(itemSize(compute)) * 8), lanes)
+                            : type) {}
+
+  Value node(const BodyNode &n, Value x, Value y, Value z);
+
+private:
+  Value binary(BodyOp op, Value x, Value y);
+  Value unary(BodyOp op, Value x);
+  Value compareOp(BodyOp op, Value x, Value y);
+  Value integer(BodyOp op, Value x, Value y);
+  Value shift(BodyOp op, Value x, Value y);
+  Value constant(const BodyNode &n);
+  Value intFromFloat(Value x);
+  Value floatFromInt(Value x);
+
+  KernelBuilder &b;
+  DType compute;
+  unsigned lanes;
+  bool isFloatBody, isUnsigned;
+  Type type, intType;
+};
+
+Value Emitter::constant(const BodyNode &n) {
+  double d = llvm::bit_cast<double>(n.bits);
+  if (n.op == BodyOp::Bits)
+    return b.bitsConst(type, n.bits);
+  if (n.op == BodyOp::ConstI)
+    return b.intConst(intType, int64_t(n.bits));
+  if (isFloatBody)
+    return b.floatConst(type, d);
+  return b.intConst(type, compute == DType::Bool ? d != 0 : int64_t(d));
+}
+
+Value Emitter::binary(BodyOp op, Value x, Value y) {
+  switch (op) {
+  case BodyOp::Add:
+    return isFloatBody ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y);
+  case BodyOp::Sub:
+    return isFloatBody ? Value(arith::SubFOp::create(b, x, y)) : b.sub(x, y);
+  case BodyOp::Mul:
+    return isFloatBody ? Value(arith::MulFOp::create(b, x, y)) : b.mul(x, y);
+  case BodyOp::Div:
+    return isFloatBody ? Value(arith::DivFOp::create(b, x, y)) : Value();
+  case BodyOp::Max: return emitMax(b, x, y, compute);
+  case BodyOp::Min: return emitMin(b, x, y, compute);
+  default: return {};
+  }
+}
+
+Value Emitter::unary(BodyOp op, Value x) {
+  switch (op) {
+  case BodyOp::Neg:
+    return isFloatBody ? Value(arith::NegFOp::create(b, x)) : b.sub(b.zero(type), x);
+  case BodyOp::Abs:
+    if (isFloatBody)
+      return LLVM::FAbsOp::create(b, type, x);
+    return isUnsigned ? x
+                      : b.select(b.compare(IPred::slt, x, b.zero(type)), b.sub(b.zero(type), x), x);
+  case BodyOp::Sqrt: return isFloatBody ? Value(LLVM::SqrtOp::create(b, type, x)) : Value();
+  case BodyOp::Floor: return isFloatBody ? Value(LLVM::FFloorOp::create(b, type, x)) : x;
+  case BodyOp::RoundEven: return isFloatBody ? Value(LLVM::RoundEvenOp::create(b, type, x)) : x;
+  case BodyOp::IsNan:
+    if (isFloatBody)
+      return arith::CmpFOp::create(b, FPred::UNO, x, x);
+    return b.intConst(b.wide(b.getI1Type(), lanes), 0);
+  case BodyOp::Not: return arith::XOrIOp::create(b, x, b.intConst(x.getType(), -1));
+  case BodyOp::ToInt: return isFloatBody ? Value(arith::BitcastOp::create(b, intType, x)) : x;
+  case BodyOp::FromInt: return isFloatBody ? Value(arith::BitcastOp::create(b, type, x)) : x;
+  case BodyOp::IFromF: return isFloatBody ? intFromFloat(x) : x;
+  case BodyOp::FFromI: return isFloatBody ? floatFromInt(x) : x;
+  default: return {};
+  }
+}
+
+Value Emitter::compareOp(BodyOp op, Value x, Value y) {
+  bool asFloat = isa<FloatType>(KernelBuilder::scalarOf(x.getType()));
+  // The paired integers of a float body are signed.
+  bool asUnsigned = isUnsigned || KernelBuilder::scalarOf(x.getType()).isInteger(1);
+  FPred f;
+  IPred s, u;
+  switch (op) {
+  case BodyOp::Lt: f = FPred::OLT, s = IPred::slt, u = IPred::ult; break;
+  case BodyOp::Le: f = FPred::OLE, s = IPred::sle, u = IPred::ule; break;
+  case BodyOp::Gt: f = FPred::OGT, s = IPred::sgt, u = IPred::ugt; break;
+  case BodyOp::Ge: f = FPred::OGE, s = IPred::sge, u = IPred::uge; break;
+  case BodyOp::Eq: f = FPred::OEQ, s = u = IPred::eq; break;
+  default: f = FPred::UNE, s = u = IPred::ne; break;
+  }
+  if (asFloat)
+    return arith::CmpFOp::create(b, f, x, y);
+  return b.compare(asUnsigned ? u : s, x, y);
+}
+
+/// Counts outside [0, width) give 0, or the sign for IShr (N8); a constant count in range needs no guard.
+Value Emitter::shift(BodyOp op, Value x, Value y) {
+  Type t = x.getType();
+  int64_t width = KernelBuilder::scalarOf(t).getIntOrFloatBitWidth();
+  auto make = [&](Value count) -> Value {
+    if (op == BodyOp::IShl)
+      return arith::ShLIOp::create(b, x, count);
+    if (op == BodyOp::IShr)
+      return arith::ShRSIOp::create(b, x, count);
+    return arith::ShRUIOp::create(b, x, count);
+  };
+  llvm::APInt known;
+  if (matchPattern(y, m_ConstantInt(&known)) && known.ult(uint64_t(width)))
+    return make(y);
+  Value last = b.intConst(t, width - 1);
+  if (op == BodyOp::IShr)
+    return make(arith::MinUIOp::create(b, y, last));
+  Value inRange = b.compare(IPred::ule, y, last);
+  return b.select(inRange, make(b.select(inRange, y, b.zero(t))), b.zero(t));
+}
+
+Value Emitter::integer(BodyOp op, Value x, Value y) {
+  switch (op) {
+  case BodyOp::IAdd: return b.add(x, y);
+  case BodyOp::ISub: return b.sub(x, y);
+  case BodyOp::IMul: return b.mul(x, y);
+  case BodyOp::And:
+  case BodyOp::IAnd: return arith::AndIOp::create(b, x, y);
+  case BodyOp::Or:
+  case BodyOp::IOr: return arith::OrIOp::create(b, x, y);
+  case BodyOp::Xor:
+  case BodyOp::IXor: return arith::XOrIOp::create(b, x, y);
+  default: return shift(op, x, y);
+  }
+}
+
+/// The operand is integral and in range by contract; other lanes (NaN, before a select drops them) may give anything
+/// but must not be poison.
+Value Emitter::intFromFloat(Value x) {
+  if (compute == DType::F32)
+    return LLVM::FreezeOp::create(b, arith::FPToSIOp::create(b, intType, x));
+  // 1.5 * 2^52 puts an integer of less than 2^51 into the low bits; AVX2 has no f64 -> i64 instruction.
+  Value magic = b.bitsConst(type, 0x4338000000000000);
+  Value bits = arith::BitcastOp::create(b, intType, Value(arith::AddFOp::create(b, x, magic)));
+  return b.sub(bits, b.intConst(intType, 0x4338000000000000));
+}
+
+Value Emitter::floatFromInt(Value x) {
+  if (compute == DType::F64)
+    return i64ToF64(b, x);
+  return arith::SIToFPOp::create(b, type, x);
+}
+
+Value Emitter::node(const BodyNode &n, Value x, Value y, Value z) {
+  switch (n.op) {
+  case BodyOp::Const:
+  case BodyOp::Bits:
+  case BodyOp::ConstI: return constant(n);
+  case BodyOp::Fma:
+    return isFloatBody ? Value(LLVM::FMAOp::create(b, type, x, y, z)) : b.add(b.mul(x, y), z);
+  case BodyOp::Select: return b.select(x, y, z);
+  default: break;
+  }
+  if (!x)
+    return {};
+  if (n.op >= BodyOp::Lt && n.op <= BodyOp::Ne)
+    return y ? compareOp(n.op, x, y) : Value();
+  if (!y)
+    return unary(n.op, x);
+  if (n.op >= BodyOp::Add && n.op <= BodyOp::Max)
+    return binary(n.op, x, y);
+  return integer(n.op, x, y);
+}
+
+} // namespace
+
+static unsigned operandsOf(BodyOp op) {
+  switch (op) {
+  case BodyOp::Arg:
+  case BodyOp::Index:
+  case BodyOp::Const:
+  case BodyOp::Bits:
+  case BodyOp::ConstI: return 0;
+  case BodyOp::Fma:
+  case BodyOp::Select: return 3;
+  case BodyOp::Neg:
+  case BodyOp::Abs:
+  case BodyOp::Sqrt:
+  case BodyOp::Floor:
+  case BodyOp::RoundEven:
+  case BodyOp::IsNan:
+  case BodyOp::Not:
+  case BodyOp::ToInt:
+  case BodyOp::FromInt:
+  case BodyOp::IFromF:
+  case BodyOp::FFromI: return 1;
+  default: return 2;
+  }
+}
+
+Values emitBody(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args,
+                ValueRange index, unsigned lanes, unsigned vectors, Diag &diag) {
+  auto bad = [&](int i, const char *what) {
+    diag.fail(ErrorKind::Internal, "body node " + std::to_string(i) + " (op " +
+                                       std::to_string(int(body.nodes[i].op)) + ") " + what +
+                                       " for " + std::string(shortName(compute)));
+    return Values();
+  };
+  Emitter emitter(b, compute, lanes);
+  llvm::SmallVector<Values, 32> done(size_t(body.numNodes));
+  for (int i = 0; i < body.numNodes; ++i) {
+    const BodyNode &n = body.nodes[i];
+    const int16_t operands[3] = {n.a, n.b, n.c};
+    for (unsigned k = 0, e = operandsOf(n.op); k < e; ++k)
+      if (operands[k] < 0 || operands[k] >= i)
+        return bad(i, "has an operand that is not an earlier node");
+    for (unsigned u = 0; u < vectors; ++u) {
+      Value v;
+      if (n.op == BodyOp::Arg)
+        v = n.bits < args.size() ? args[n.bits][u] : Value();
+      else if (n.op == BodyOp::Index)
+        v = u < index.size() ? index[u] : Value();
+      else {
+        Value in[3];
+        for (unsigned k = 0, e = operandsOf(n.op); k < e; ++k)
+          in[k] = done[size_t(operands[k])][u];
+        v = emitter.node(n, in[0], in[1], in[2]);
+      }
+      if (!v)
+        return bad(i, "is not supported");
+      done[size_t(i)].push_back(v);
+    }
+  }
+  if (body.numNodes == 0) {
+    diag.fail(ErrorKind::NotImplemented, "no scalar body for " + std::string(shortName(compute)));
+    return {};
+  }
+  return done.back();
+}
+
+} // namespace torchc::lower

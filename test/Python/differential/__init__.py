@@ -1,0 +1,2 @@
+"""Differential testing: one program text on the oracle, on eager torchc, compiled, replayed,
+ahead of time."""

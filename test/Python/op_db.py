@@ -1,0 +1,150 @@
+"""The op table of the tests: one row per op with samples, how to call it, and what it supports.
+
+A row's `call(F, *args)` runs on any namespace that reads like torch: `oracle.api` gives the
+reference bits, torchc
+what is tested. Samples carry values and layout (0-d, empty, size 1, broadcast, transposed,
+strided, expanded) and
+the edge values of their dtype.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from op_samples import (
+    Rng,
+    Sample,
+    binary,
+    binary_mixed,
+    cast_samples,
+    cat_samples,
+    copy_samples,
+    cross_entropy_samples,
+    expand_samples,
+    extreme_samples,
+    fill_samples,
+    in_place_samples,
+    index_add_samples,
+    index_samples,
+    matmul_samples,
+    numbers_left,
+    one_hot_samples,
+    rand_samples,
+    reshape_samples,
+    scatter_samples,
+    slice_samples,
+    softmax_samples,
+    sum_samples,
+    transpose_samples,
+    unary,
+    where_samples,
+)
+from oracle.dtypes import ALL, FLOATS, INTS, DType
+
+NUMERIC = (*INTS, *FLOATS)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One op: its dtypes, samples, call, whether it has gradients, the table bodies its oracle
+    needs."""
+
+    name: str
+    call: Callable[..., Any]
+    samples: Callable[[Rng, DType], Iterator[Sample]]
+    dtypes: Sequence[DType] = ALL
+    grad: bool = True
+    bodies: tuple[str, ...] = ()
+
+    def sample(self, dtype: DType) -> list[Sample]:
+        """The row's samples for a dtype, the same in every run."""
+        rng = np.random.default_rng([zlib.crc32(self.name.encode()), int(dtype)])
+        return list(self.samples(rng, dtype))
+
+
+# ---- rows
+
+
+def _cross_entropy(F: Any, x: Any, target: Any, weight: Any, options: dict[str, Any]) -> Any:
+    return F.nn.functional.cross_entropy(x, target, weight=weight, **options)
+
+
+def _rand(F: Any, seed: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    F.manual_seed(seed)
+    return F.rand(shape, dtype=dtype), F.rand((0,), dtype=dtype), F.rand((3,), dtype=dtype)
+
+
+def _max(F: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
+    if dim is None:
+        return F.max(x)
+    found, at = F.max(x, dim, keepdim)
+    return found, at
+
+
+ROWS: tuple[Row, ...] = (
+    Row("add", lambda F, x, y: F.add(x, y), binary_mixed),
+    Row("add_left", lambda F, x, y: x + y, numbers_left),
+    Row("sub", lambda F, x, y: F.sub(x, y), binary, NUMERIC),
+    Row("sub_left", lambda F, x, y: x - y, numbers_left, NUMERIC),
+    Row("mul", lambda F, x, y: F.mul(x, y), binary_mixed),
+    Row("div", lambda F, x, y: F.div(x, y), binary_mixed),
+    Row("div_left", lambda F, x, y: x / y, numbers_left),
+    Row("neg", lambda F, x: F.neg(x), unary, NUMERIC),
+    Row("exp", lambda F, x: F.exp(x), unary, bodies=("exp",)),
+    Row("log", lambda F, x: F.log(x), unary, bodies=("log",)),
+    Row("tanh", lambda F, x: F.tanh(x), unary, bodies=("tanh",)),
+    Row("relu", lambda F, x: F.relu(x), unary, NUMERIC),
+    Row("maximum", lambda F, x, y: F.maximum(x, y), binary),
+    Row("where", lambda F, c, x, y: F.where(c, x, y), where_samples),
+    Row("eq", lambda F, x, y: F.eq(x, y), binary_mixed, grad=False),
+    Row("lt", lambda F, x, y: F.lt(x, y), binary_mixed, grad=False),
+    Row("cast", lambda F, x, dtype: x.to(dtype), cast_samples),
+    Row("copy_", lambda F, x, y: x.copy_(y), copy_samples, grad=False),
+    Row("add_", lambda F, x, y: x.add_(y), in_place_samples, grad=False),
+    Row("mul_", lambda F, x, y: x.mul_(y), in_place_samples, grad=False),
+    Row("sub_", lambda F, x, y: x.sub_(y), in_place_samples, NUMERIC, grad=False),
+    Row("fill_", lambda F, x, v: x.fill_(v), fill_samples, grad=False),
+    Row("full", lambda F, x, v: F.full((3, 2), v, dtype=x.dtype), fill_samples, grad=False),
+    Row(
+        "sum", lambda F, x, dim, keep: F.sum(x) if dim is None else F.sum(x, dim, keep), sum_samples
+    ),
+    Row("max", _max, extreme_samples),
+    Row(
+        "argmax",
+        lambda F, x, dim, keep: F.argmax(x) if dim is None else F.argmax(x, dim, keep),
+        extreme_samples,
+        NUMERIC,
+        grad=False,
+    ),
+    Row("matmul", lambda F, x, y: F.matmul(x, y), matmul_samples, NUMERIC),
+    Row("reshape", lambda F, x, shape: F.reshape(x, shape), reshape_samples),
+    Row("transpose", lambda F, x, a, b: F.transpose(x, a, b), transpose_samples),
+    Row("expand", lambda F, x, shape: x.expand(shape), expand_samples),
+    Row("slice", lambda F, x, key: x[key], slice_samples),
+    Row("index_select", lambda F, x, dim, i: F.index_select(x, dim, i), index_samples),
+    Row("index_add", lambda F, x, dim, i, s: F.index_add(x, dim, i, s), index_add_samples, NUMERIC),
+    Row("scatter", lambda F, x, dim, i, s: F.scatter(x, dim, i, s), scatter_samples),
+    Row("cat", lambda F, dim, *parts: F.cat(list(parts), dim), cat_samples),
+    Row(
+        "one_hot",
+        lambda F, x, n: F.nn.functional.one_hot(x, n),
+        one_hot_samples,
+        (DType.I64,),
+        grad=False,
+    ),
+    Row("uniform", _rand, rand_samples, FLOATS, grad=False),
+    Row("softmax", lambda F, x, dim: F.softmax(x, dim), softmax_samples, FLOATS, bodies=("exp",)),
+    Row(
+        "log_softmax",
+        lambda F, x, dim: F.log_softmax(x, dim),
+        softmax_samples,
+        FLOATS,
+        bodies=("exp", "log"),
+    ),
+    Row("cross_entropy", _cross_entropy, cross_entropy_samples, FLOATS, bodies=("exp", "log")),
+)

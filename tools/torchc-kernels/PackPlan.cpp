@@ -1,0 +1,155 @@
+#include "PackPlan.h"
+#include "compiler/lower/Elementwise.h"
+#include "compiler/lower/Reduce.h"
+#include "dialects/rules/OpInfo.h"
+#include "runtime/kernels/Pack.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace torchc::pack {
+
+using lower::ElementwiseSpec;
+using lower::ExprInput;
+using lower::KernelBuilder;
+using lower::ReduceKind;
+
+namespace {
+
+class Planner {
+public:
+  Planner(const codegen::TargetInfo &target) : target(target) {}
+  std::vector<PlannedKernel> run();
+
+private:
+  void elementwise(OpId id, const OpInfo &info);
+  void casts();
+  void reduction(OpId id, const OpInfo &info);
+  void add(uint64_t key, std::string stem, decltype(PlannedKernel::emit) emit) {
+    kernels.push_back({key, "torchc_k_" + stem + "_" + target.name.str(), std::move(emit)});
+  }
+
+  const codegen::TargetInfo &target;
+  std::vector<PlannedKernel> kernels;
+};
+
+/// The element types an op's kernels are made for, by its promotion class.
+bool takes(const OpInfo &info, DType t) {
+  if (info.promote == Promote::Truth)
+    return t == DType::Bool;
+  if (info.promote == Promote::Float && !isFloat(t))
+    return false;
+  return info.bodies[int(bodyClass(computeType(t)))].numNodes > 0;
+}
+
+ElementwiseSpec elementwiseSpec(const OpInfo &info, DType t, unsigned mask) {
+  ElementwiseSpec spec;
+  DType compute = computeType(t);
+  llvm::SmallVector<int, 3> operands;
+  for (unsigned i = 0; i < info.numOperands; ++i) {
+    bool isCondition = info.promote == Promote::Branch && i == 0;
+    ExprInput in;
+    bool scalar = mask >> i & 1;
+    in.dtype = isCondition ? DType::Bool : scalar ? compute : t;
+    in.access = scalar ? ExprInput::ScalarSlot : ExprInput::Contiguous;
+    in.slot = scalar ? i : 1 + i;
+    int node = spec.expr.addInput(std::move(in));
+    operands.push_back(isCondition ? node : spec.expr.addCast(node, compute));
+  }
+  lower::ExprNode op{lower::ExprNode::Op, compute, compute};
+  op.body = info.bodies[int(bodyClass(compute))];
+  op.operands = operands;
+  bool predicate = info.promote == Promote::Compare || info.promote == Promote::Truth;
+  op.dtype = predicate ? DType::Bool : compute;
+  spec.expr.nodes.push_back(std::move(op));
+  int node = int(spec.expr.nodes.size()) - 1;
+  if (!predicate)
+    node = spec.expr.addCast(node, t);
+  spec.outputs.push_back({node, 0, {}});
+  return spec;
+}
+
+void Planner::elementwise(OpId id, const OpInfo &info) {
+  // A mask with every operand a number is no tensor op.
+  unsigned masks = info.numOperands == 1 ? 1 : (1u << info.numOperands) - 1;
+  for (int d = 0; d < numComputeDTypes; ++d) {
+    DType t = DType(d);
+    if (!takes(info, t))
+      continue;
+    for (unsigned mask = 0; mask < masks; ++mask)
+      add(packKey(PackForm::Elementwise, id, t, mask),
+          std::string(info.name) + "_" + std::string(shortName(t)) + "_m" + std::to_string(mask),
+          [&info, t, mask](KernelBuilder &b, llvm::StringRef name, Diag &diag) {
+            return lower::emitElementwise(b, name, elementwiseSpec(info, t, mask), diag);
+          });
+  }
+}
+
+void Planner::casts() {
+  for (int f = 0; f < numComputeDTypes; ++f)
+    for (int t = 0; t < numComputeDTypes; ++t) {
+      DType from = DType(f), to = DType(t);
+      if (from == to)
+        continue;
+      add(packKey(PackForm::Cast, 0u, from, unsigned(to)),
+          "cast_" + std::string(shortName(from)) + "_" + std::string(shortName(to)),
+          [from, to](KernelBuilder &b, llvm::StringRef name, Diag &diag) {
+            ElementwiseSpec spec;
+            ExprInput in;
+            in.dtype = from;
+            in.slot = 1;
+            spec.outputs.push_back({spec.expr.addCast(spec.expr.addInput(std::move(in)), to), 0, {}});
+            return lower::emitElementwise(b, name, spec, diag);
+          });
+    }
+}
+
+/// A reduction's body combines two elements; that of an arg reduction says when the second displaces the first.
+std::optional<ReduceKind> reduceKind(const OpInfo &info) {
+  const Body &body = info.bodies[int(BodyClass::F32)];
+  if (body.numNodes == 0)
+    return std::nullopt;
+  switch (body.nodes[body.numNodes - 1].op) {
+  case BodyOp::Add: return ReduceKind::Sum;
+  case BodyOp::Mul: return ReduceKind::Prod;
+  case BodyOp::Max: return ReduceKind::Max;
+  case BodyOp::Min: return ReduceKind::Min;
+  case BodyOp::Gt: return ReduceKind::ArgMax;
+  case BodyOp::Lt: return ReduceKind::ArgMin;
+  default: return std::nullopt;
+  }
+}
+
+void Planner::reduction(OpId id, const OpInfo &info) {
+  auto kind = reduceKind(info);
+  if (!kind)
+    return;
+  for (int d = 0; d < numComputeDTypes; ++d)
+    for (bool columns : {false, true}) {
+      DType t = DType(d);
+      add(packKey(columns ? PackForm::ReduceCols : PackForm::Reduce, id, t, 0),
+          std::string(info.name) + "_" + std::string(shortName(t)) + (columns ? "_cols" : "_rows"),
+          [kind = *kind, t, columns](KernelBuilder &b, llvm::StringRef name, Diag &diag) {
+            return lower::emitReduce(b, name, lower::plainReduce(kind, t, columns), diag);
+          });
+    }
+}
+
+std::vector<PlannedKernel> Planner::run() {
+  for (int i = 0; i < numOps; ++i) {
+    const OpInfo &info = opTable[i];
+    if (info.family == Family::Elementwise)
+      elementwise(OpId(i), info);
+    else if (info.family == Family::Reduction)
+      reduction(OpId(i), info);
+  }
+  casts();
+  llvm::sort(kernels, [](const auto &a, const auto &b) { return a.key < b.key; });
+  return std::move(kernels);
+}
+
+} // namespace
+
+std::vector<PlannedKernel> planPack(const codegen::TargetInfo &target) {
+  return Planner(target).run();
+}
+
+} // namespace torchc::pack

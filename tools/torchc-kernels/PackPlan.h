@@ -1,0 +1,20 @@
+// Which kernels the pack has: walks the op table. Nothing here knows an op by name.
+#pragma once
+#include "compiler/lower/KernelBuilder.h"
+#include "dialects/rules/Diag.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace torchc::pack {
+
+struct PlannedKernel {
+  uint64_t key;     // packKey of runtime/kernels/Pack.h
+  std::string name; // symbol
+  std::function<bool(lower::KernelBuilder &, llvm::StringRef name, Diag &)> emit;
+};
+
+/// Every kernel of the pack for one ISA, sorted by key.
+std::vector<PlannedKernel> planPack(const codegen::TargetInfo &target);
+
+} // namespace torchc::pack
