@@ -7,6 +7,49 @@ target_compile_options(torchc_llvm_headers INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-
 
 add_library(torchc_mlir INTERFACE)
 target_link_libraries(torchc_mlir INTERFACE torchc_llvm_headers)
+find_library(TORCHC_ZLIB_STATIC libz.a REQUIRED)
+find_library(TORCHC_ZSTD_STATIC libzstd.a REQUIRED)
+add_library(torchc_lld INTERFACE) # lld's ELF linker as a library
+target_link_libraries(torchc_lld INTERFACE torchc_llvm_headers ${LLVM_LIBRARY_DIR}/liblldELF.a
+  ${LLVM_LIBRARY_DIR}/liblldCommon.a)
+
 if(NOT TORCHC_STATIC_LLVM)
   target_link_libraries(torchc_mlir INTERFACE MLIR LLVM)
+  target_link_libraries(torchc_lld INTERFACE LLVM ${TORCHC_ZLIB_STATIC} ${TORCHC_ZSTD_STATIC})
+  function(torchc_static_tool name)
+  endfunction()
+  return()
 endif()
+
+# One executable that needs libc and libm alone. Order doesn't matter to lld, and gc-sections drops what isn't reached.
+add_compile_options(-ffunction-sections -fdata-sections)
+file(GLOB mlirArchives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
+list(FILTER mlirArchives EXCLUDE REGEX "Test|CAPI|MLIRMlir")
+file(GLOB llvmArchives ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+target_link_libraries(torchc_mlir INTERFACE ${mlirArchives} ${llvmArchives} ${TORCHC_ZLIB_STATIC}
+  ${TORCHC_ZSTD_STATIC} m)
+
+# lld's driver initialises every target that LLVM was built with; empty functions keep the unwanted ones (and LTO's
+# passes, NoLto.cpp) out of the link: 74 MB less.
+set(code "// Generated: targets that torchc doesn't generate code for.\n")
+foreach(target ${LLVM_TARGETS_TO_BUILD})
+  foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser Disassembler)
+    if(NOT target MATCHES "^(X86|AArch64|NVPTX)$" OR part MATCHES "AsmParser|Disassembler")
+      string(APPEND code "void LLVMInitialize${target}${part}(void);\nvoid LLVMInitialize${target}${part}(void) {}\n")
+    endif()
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/gen/NoTargets.c CONTENT "${code}" @ONLY)
+add_library(torchc_no_targets OBJECT ${CMAKE_BINARY_DIR}/gen/NoTargets.c ${CMAKE_SOURCE_DIR}/compiler/link/NoLto.cpp
+  ${CMAKE_SOURCE_DIR}/compiler/link/Compat.c)
+target_link_libraries(torchc_no_targets PRIVATE torchc_llvm_headers)
+target_link_libraries(torchc_lld INTERFACE torchc_mlir)
+
+# For an executable that links torchc_mlir or torchc_lld: not position independent (starts 3 ms sooner), stripped, no
+# unwind tables (nothing throws).
+function(torchc_static_tool name)
+  target_sources(${name} PRIVATE $<TARGET_OBJECTS:torchc_no_targets>)
+  target_link_options(${name} PRIVATE -no-pie -s -static-libstdc++ -static-libgcc -Wl,--gc-sections,-O2
+    -Wl,--no-eh-frame-hdr -Wl,-T,${CMAKE_SOURCE_DIR}/tools/cmake/noeh.ld)
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/tools/cmake/noeh.ld)
+endfunction()

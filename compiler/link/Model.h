@@ -1,0 +1,67 @@
+// What the compiler knows about a finished model: enough to write its description, signature and C
+// header.
+#pragma once
+#include "compiler/link/ObjectWriter.h"
+#include "dialects/rules/DType.h"
+#include "dialects/rules/Diag.h"
+#include "llvm/Support/JSON.h"
+
+namespace torchc::link {
+
+enum class Isa : uint8_t { Base = 0, V3 = 1, V4 = 2 };
+
+/// Where the weights of an artefact live. Auto: the appended segment of a linked file, a section of
+/// an object.
+enum class WeightsPlace : uint8_t { Auto, External };
+
+/// An input or output. A dimension d >= 0 is a constant, d < 0 is symbol number -1 - d.
+struct TensorDesc {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<int64_t> dims;
+};
+
+/// Dense inputs and the outputs they must give, and a value for each symbol.
+struct SelfTest {
+  std::vector<std::string> inputs, outputs;
+  std::vector<int64_t> symbols;
+};
+
+/// Byte ranges are borrowed: they must live until the link is done.
+struct Model {
+  std::string name; // a C identifier
+  Arch arch = Arch::X86_64;
+  Isa isa = Isa::Base;
+  std::vector<TensorDesc> inputs, outputs;
+  std::vector<std::string> symbols; // each must occur in an input
+  std::vector<llvm::StringRef> weights;
+  // Text of status value i + 1; the runtime knows those of KernelStatus itself.
+  std::vector<std::string> traps;
+  std::vector<SelfTest> tests;
+  uint64_t arenaBytes = 0;
+  std::string arenaFunction; // symbol of `uint64_t (const int64_t *symbols)`, or empty
+  std::string entry =
+      "torchc_entry"; // ptrs = outputs, inputs, weights, status, arena (torchc/runtime.h)
+  WeightsPlace place = WeightsPlace::Auto;
+  llvm::json::Object provenance; // compiler version, flags, input digest, licence note
+};
+
+/// Offset of each weight in the weights block (multiples of 64), and at the end the block's size.
+std::vector<uint64_t> weightOffsets(const Model &model);
+
+/// Refuses a description that would make a broken artefact.
+bool checkModel(const Model &model, Diag &diag);
+
+/// The signature that an artefact carries.
+std::string signatureJson(const Model &model);
+
+/// A C header that declares the model's function and documents its inputs and outputs.
+std::string headerText(const Model &model);
+
+enum class Form : uint8_t { Shared, Executable, Relocatable };
+
+/// The object that holds description, table, signature, test vectors and (in Relocatable form) the
+/// weights.
+std::string modelObject(const Model &model, Form form);
+
+} // namespace torchc::link
