@@ -1,8 +1,7 @@
 torchc_unit_test(trace-test
-  SOURCES TraceTest.cpp TraceFileTest.cpp TraceArchiveTest.cpp
+  SOURCES TraceTest.cpp TraceFileTest.cpp
   LIBS torchc_rules)
 
-option(TORCHC_FUZZERS "Build the libFuzzer targets" OFF)
 # Fuzzing of the readers: cmake -DTORCHC_FUZZERS=ON, then fuzz-trace CORPUS.
 if(TORCHC_FUZZERS)
   add_executable(fuzz-trace ${CMAKE_CURRENT_SOURCE_DIR}/Unit/TraceFuzz.cpp)

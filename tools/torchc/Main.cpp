@@ -1,0 +1,78 @@
+// torchc: the command line, and under the name torchc-compiled the JIT's helper.
+// Exit codes: 0 done, 1 the user's mistake, 2 an internal error.
+#include "tools/torchc/Artefact.h"
+#include "tools/torchc/Compile.h"
+#include "tools/torchc/Serve.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
+
+using namespace llvm;
+
+static int usageError(const Twine &text) {
+  errs() << "error: " << text << "; see torchc --help\n";
+  return 1;
+}
+
+static int printHelp() {
+  outs() << "usage: torchc VERB ...\n"
+            "  compile MODEL [-o OUT] [--emit=KIND] [--target=TARGET] [--mode=MODE] [--grad]\n"
+            "      MODEL: a .tctrace file. KIND: object, trace, torchc, loops, llvm, asm.\n"
+            "      TARGET: native, x86-64-v3, x86-64-v4, aarch64.\n"
+            "  run ARTEFACT --input NAME=FILE.npy ... [--output NAME=FILE.npy]\n"
+            "      Runs a shared library or executable; an output without a file is printed.\n"
+            "      --self-test, --signature and --help are the artefact's own.\n"
+            "  inspect ARTEFACT    prints the signature and the sections\n"
+            "  --version, --help\n";
+  return 0;
+}
+
+static int serveFrom(int argc, char **argv, int first) {
+  int fd = -1, parent = 0;
+  bool ok =
+      first < argc && to_integer(StringRef(argv[first]), fd, 10) && fd >= 0 &&
+      (first + 1 >= argc || (to_integer(StringRef(argv[first + 1]), parent, 10) && parent > 0)) &&
+      argc <= first + 2;
+  return ok ? torchc::serve(fd, parent)
+            : usageError("expected a descriptor and the process id of the program");
+}
+
+static int runVerb(int argc, char **argv) {
+  if (StringRef(argv[0]).ends_with("torchc-compiled"))
+    return serveFrom(argc, argv, 1);
+  if (argc < 2)
+    return usageError("expected a verb");
+  StringRef verb = argv[1];
+  if (verb == "--version") {
+    outs() << "torchc " TORCHC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+    return 0;
+  }
+  if (verb == "--help" || verb == "-h" || verb == "help")
+    return printHelp();
+  if (verb == "--serve")
+    return serveFrom(argc, argv, 2);
+  if (verb == "compile")
+    return torchc::compileVerb(ArrayRef<char *>(argv + 2, argv + argc));
+  if (verb == "run")
+    return argc < 3 ? usageError("run: expected an artefact")
+                    : torchc::runArtefact(argv[2], argc - 2, argv + 2);
+  if (verb == "inspect")
+    return argc != 3 ? usageError("inspect: expected one artefact")
+                     : torchc::inspectArtefact(argv[2]);
+  if (verb == "why" || verb == "bench" || verb == "verify")
+    return usageError("'" + verb + "' is not part of this build");
+  return usageError("unknown verb '" + verb + "'");
+}
+
+int main(int argc, char **argv) {
+  int code = argc > 0 ? runVerb(argc, argv) : 1;
+  outs().flush();
+  if (outs().has_error()) {
+    outs().clear_error();
+    code = code ? code : 1;
+  }
+  // No destructors: those of LLVM's registries take longer than a small compile.
+  ::_exit(code);
+}
