@@ -21,13 +21,19 @@
 
 namespace torchc {
 
-/// An operand of a builder call: a value or a number. Borrows the value for the call.
+/// An operand of a builder call: a value, or a number (Bool, Int or Float attribute). Borrows the value for the call.
 template <class V> struct OpArg {
   const V *value = nullptr;
-  double number = 0;
+  Attr number;
   OpArg(const V &v) : value(&v) {}
-  OpArg(double n) : number(n) {}
+  OpArg(double n) : number(Attr::number(n)) {}
+  OpArg(const Attr &n) : number(n) {}
 };
+
+/// The type a Python number takes part in promotion with.
+inline DType numberCategory(const Attr &n) {
+  return n.tag == AttrTag::Bool ? DType::Bool : n.tag == AttrTag::Int ? DType::I64 : DType::F64;
+}
 
 namespace rules {
 
@@ -49,6 +55,19 @@ inline Dims keptDims(const Dims &dims, const Attr &reduced) {
   for (uint32_t i = 0; i < reduced.size && dims.size(); i++)
     out[int(reduced.list[i])] = 1;
   return out;
+}
+
+/// Un-broadcasts: sums `g` (N4) over the axes that broadcasting added or repeated. Tape and differentiate pass share it.
+template <class B> typename B::V sumTo(B &b, const typename B::V &g, const Dims &target) {
+  Dims have = b.dims(g), axes;
+  if (have == target)
+    return g;
+  int lead = have.size() - target.size();
+  for (int i = 0; i < have.size(); i++)
+    if (i < lead || (target[i - lead] == 1 && have[i] != 1))
+      axes.push(i);
+  auto s = b.op(OpId::Sum, {g}, {ints(axes), Attr::boolean(false)});
+  return b.dims(s) == target ? s : b.op(OpId::Reshape, {s}, {ints(target)});
 }
 
 } // namespace rules

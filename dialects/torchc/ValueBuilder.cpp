@@ -29,7 +29,7 @@ Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> operands, ArrayRef<Attr> 
   shapes.reserve(operands.size());
   for (const OpArg<V> &o : operands) {
     if (!o.value) {
-      types.push_back({DType::F64, true, nullptr});
+      types.push_back({numberCategory(o.number), true, nullptr});
       continue;
     }
     if (!*o.value) // an operand that failed before
@@ -49,7 +49,7 @@ Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> operands, ArrayRef<Attr> 
     if (o.value)
       values.push_back(cast(*o.value, want));
     else
-      values.push_back(number(Attr::number(o.number), info.promote == Promote::None ? want : numberType(info.promote, want)));
+      values.push_back(number(o.number, info.promote == Promote::None ? want : numberType(info.promote, want)));
   }
   OperationState state(loc, (llvm::Twine("torchc.") + info.name).str());
   state.addOperands(values);

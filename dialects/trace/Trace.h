@@ -89,7 +89,7 @@ struct TraceAttr {
   AttrTag tag = AttrTag::None;
   uint32_t size = 0; // elements of a list
   int64_t bits = 0;  // number (floats by their bits), string index, first element in Trace::ints,
-                    // input index (Hole) or subgraph index (Graph)
+                     // input index (Hole) or subgraph index (Graph)
 };
 
 /// One executed op; ranges lie in Trace::refs (inputs then outputs) and Trace::attrs.

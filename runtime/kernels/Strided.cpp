@@ -2,6 +2,7 @@
 #include "runtime/device/ThreadPool.h"
 #include "runtime/kernels/Pack.h"
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace torchc {
@@ -60,6 +61,7 @@ void walk(char *buffer, char *base, const LoopNest &nest, int k, int64_t at, int
   int64_t stride = strides[inner], left = sizes[inner] - index[inner];
   for (;;) {
     int64_t run = std::min(left, n);
+#pragma clang loop vectorize(disable) unroll(disable) // runs are short
     for (int64_t i = 0; i < run; ++i)
       if (Scatter)
         p[i * stride] = b[i];
@@ -95,6 +97,47 @@ void walkItems(char *buffer, char *base, const LoopNest &nest, int k, int64_t at
 constexpr int64_t chunkElements = 512;
 constexpr int64_t directChunk = elementwiseGrain;
 constexpr int64_t shortRow = 32; // inner sizes below go through walk()
+// Transposed inputs are gathered in tiles, so that each cache line is read once, whole: as many rows as a line has
+// items, chunkElements columns. Rows of a tile are a line further apart than their length, else they would share sets.
+constexpr int64_t lineBytes = 64;
+constexpr int maxTiled = 2; // further transposed inputs are gathered row by row
+constexpr int64_t tilePitch(int itemSize) { return chunkElements * itemSize + lineBytes; }
+constexpr int64_t tileBytes = chunkElements * lineBytes + lineBytes * lineBytes;
+
+/// tile[i][j] = src[j * columnStride + i * rowStride] for i < rows, j < n.
+template <class T>
+void gatherTile(char *tile, const char *src, int64_t columnStride, int64_t rowStride, int64_t n,
+                int64_t rows) {
+  constexpr int64_t pitch = tilePitch(sizeof(T));
+  auto *s = reinterpret_cast<const Item<T> *>(src);
+  int64_t j = 0;
+  if constexpr (sizeof(T) == 4) {
+    using V = uint32_t __attribute__((vector_size(16)));
+    auto load = [&](int64_t row, int64_t column) {
+      V v; // through memcpy: the source is aligned to its items only
+      std::memcpy(&v, s + column * columnStride + row, sizeof v);
+      return v;
+    };
+    for (; rowStride == 1 && rows % 4 == 0 && j + 4 <= n; j += 4)
+      for (int64_t i = 0; i < rows; i += 4) {
+        V a = load(i, j), b = load(i, j + 1), c = load(i, j + 2), d = load(i, j + 3);
+        V ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+        V ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+        V out[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5),
+                    __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+                    __builtin_shufflevector(ef, gh, 0, 1, 4, 5),
+                    __builtin_shufflevector(ef, gh, 2, 3, 6, 7)};
+        for (int64_t k = 0; k < 4; ++k)
+          std::memcpy(tile + (i + k) * pitch + j * 4, &out[k], sizeof out[k]);
+      }
+  }
+  for (; j < n; ++j) {
+    const Item<T> *column = s + j * columnStride;
+    char *to = tile + j * int64_t(sizeof(T));
+    for (int64_t i = 0; i < rows; ++i)
+      *reinterpret_cast<Item<T> *>(to + i * pitch) = column[i * rowStride];
+  }
+}
 
 /// What doesn't change over a loop.
 struct Plan {
@@ -108,8 +151,10 @@ struct Plan {
   Kernel cast[maxOperands];  // null: none needed
   bool direct[maxOperands];  // the kernel takes the memory as it lies
   bool dense[maxOperands];   // contiguous over the whole nest (linear mode)
+  int tile[maxOperands];     // number of the operand's tile; -1: it has none
   bool linear, allDirect;
-  int64_t inner, rows, chunk, chunksPerRow;
+  int64_t inner, rows;
+  int64_t chunk, chunksPerRow, group, groups; // an item is a chunk of columns by a group of rows
 
   int64_t stride(int k, int dim) const { return nest.strides[k][dim]; }
 };
@@ -118,6 +163,7 @@ struct Plan {
 struct Scratch {
   alignas(64) char buffer[maxOperands][chunkElements * 16];
   alignas(64) char raw[chunkElements * 16];
+  alignas(64) char tiles[maxTiled][tileBytes];
   const char *held[maxOperands];
   int64_t heldCount[maxOperands];
 };
@@ -131,8 +177,9 @@ void applyCast(const Plan &p, int k, void *out, const void *in, int64_t n) {
 void *fetch(const Plan &p, Scratch &s, int k, char *from, int64_t stride, int64_t n) {
   if (p.direct[k])
     return from;
-  // A broadcast row needn't be gathered again.
-  if (s.held[k] == from && s.heldCount[k] >= n)
+  // A broadcast row needn't be gathered again; a tile's memory is used again and again.
+  bool mayHold = p.tile[k] < 0;
+  if (mayHold && s.held[k] == from && s.heldCount[k] >= n)
     return s.buffer[k];
   const char *in = from;
   if (stride != 1 && n > 1) {
@@ -144,7 +191,7 @@ void *fetch(const Plan &p, Scratch &s, int k, char *from, int64_t stride, int64_
     applyCast(p, k, s.buffer[k], in, n);
   else if (in == from)
     return from;
-  s.held[k] = from;
+  s.held[k] = mayHold ? from : nullptr;
   s.heldCount[k] = n;
   return s.buffer[k];
 }
@@ -162,20 +209,51 @@ void store(const Plan &p, Scratch &s, int k, char *to, int64_t stride, int64_t n
   scatterItems(to, stride, from, n, p.itemSize[k]);
 }
 
-/// One chunk of one row: n elements from at[k] on.
-void runRow(const Plan &p, Scratch &s, char *const *at, int64_t n) {
-  int in = p.nest.rank - 1;
+/// One chunk of one row: n elements from at[k] on, `stride[k]` apart.
+void runRow(const Plan &p, Scratch &s, char *const *at, const int64_t *stride, int64_t n) {
   if (!p.kernel)
-    return moveItems(at[0], p.stride(0, in), at[1], p.stride(1, in), n, p.itemSize[0]);
+    return moveItems(at[0], stride[0], at[1], stride[1], n, p.itemSize[0]);
   void *ptrs[maxOperands + 1];
   for (int k = 0; k < p.numOperands; ++k)
     ptrs[k] = k < p.numOutputs ? (p.direct[k] ? at[k] : s.buffer[k])
-                               : fetch(p, s, k, at[k], p.stride(k, in), n);
+                               : fetch(p, s, k, at[k], stride[k], n);
   ptrs[p.numOperands] = p.status;
   p.kernel(ptrs, nullptr, p.scalars, 0, n);
   for (int k = 0; k < p.numOutputs; ++k)
     if (!p.direct[k])
-      store(p, s, k, at[k], p.stride(k, in), n);
+      store(p, s, k, at[k], stride[k], n);
+}
+
+/// One item: `rows` rows by n columns whose first elements are at[k]; moves at[k] to the next group.
+void runGroup(const Plan &p, Scratch &s, char **at, int64_t rows, int64_t n) {
+  int in = p.nest.rank - 1;
+  char *row[maxOperands];
+  int64_t step[maxOperands], stride[maxOperands];
+  for (int k = 0; k < p.numOperands; ++k) {
+    int64_t size = p.itemSize[k];
+    row[k] = at[k];
+    stride[k] = p.stride(k, in);
+    step[k] = in ? p.stride(k, in - 1) * size : 0;
+    if (p.tile[k] < 0)
+      continue;
+    char *tile = s.tiles[p.tile[k]];
+    int64_t rowStride = p.stride(k, in - 1);
+    switch (size) {
+    case 1: gatherTile<uint8_t>(tile, at[k], stride[k], rowStride, n, rows); break;
+    case 2: gatherTile<uint16_t>(tile, at[k], stride[k], rowStride, n, rows); break;
+    case 4: gatherTile<uint32_t>(tile, at[k], stride[k], rowStride, n, rows); break;
+    case 8: gatherTile<uint64_t>(tile, at[k], stride[k], rowStride, n, rows); break;
+    default: gatherTile<Wide>(tile, at[k], stride[k], rowStride, n, rows); break;
+    }
+    row[k] = tile;
+    step[k] = tilePitch(int(size));
+    stride[k] = 1;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    runRow(p, s, row, stride, n);
+    for (int k = 0; k < p.numOperands; ++k)
+      row[k] += step[k];
+  }
 }
 
 /// Elements [at, at + n) of the nest's order, n <= chunkElements, where rows are too short to be worth a call each.
@@ -217,8 +295,7 @@ void runLinear(const Plan &p, Scratch &s, int64_t at, int64_t n) {
   }
 }
 
-/// Items [begin, end): an item is one chunk of one row; rows vary fastest, so that the cache lines that a column of a
-/// transposed operand touches are used by the next rows too, then chunks, then the outer dims.
+/// Items [begin, end): chunks vary fastest, then groups of rows, then the outer dims.
 void runItems(const Plan &p, int64_t begin, int64_t end) {
   Scratch s;
   std::fill_n(s.held, maxOperands, nullptr);
@@ -229,8 +306,8 @@ void runItems(const Plan &p, int64_t begin, int64_t end) {
     return;
   }
   int inner = p.nest.rank - 1, rowDim = inner - 1;
-  int64_t r = begin % p.rows, t = begin / p.rows;
-  int64_t c = t % p.chunksPerRow, o = t / p.chunksPerRow;
+  int64_t c = begin % p.chunksPerRow, t = begin / p.chunksPerRow;
+  int64_t g = t % p.groups, o = t / p.groups;
   int64_t index[maxRank];
   char *outer[maxOperands];
   std::copy_n(p.base, p.numOperands, outer);
@@ -240,25 +317,24 @@ void runItems(const Plan &p, int64_t begin, int64_t end) {
     for (int k = 0; k < p.numOperands; ++k)
       outer[k] += index[d] * p.stride(k, d) * p.itemSize[k];
   }
-  while (begin < end) {
+  for (;;) {
     char *at[maxOperands];
-    int64_t step[maxOperands];
     for (int k = 0; k < p.numOperands; ++k) {
-      step[k] = rowDim < 0 ? 0 : p.stride(k, rowDim) * p.itemSize[k];
-      at[k] = outer[k] + c * p.chunk * p.stride(k, inner) * p.itemSize[k] + r * step[k];
+      int64_t offset = c * p.chunk * p.stride(k, inner);
+      if (rowDim >= 0)
+        offset += g * p.group * p.stride(k, rowDim);
+      at[k] = outer[k] + offset * p.itemSize[k];
     }
-    int64_t n = std::min(p.chunk, p.inner - c * p.chunk);
-    int64_t stop = std::min(p.rows, r + (end - begin));
-    begin += stop - r;
-    for (; r < stop; ++r) {
-      runRow(p, s, at, n);
-      for (int k = 0; k < p.numOperands; ++k)
-        at[k] += step[k];
-    }
-    r = 0;
+    runGroup(p, s, at, std::min(p.group, p.rows - g * p.group),
+             std::min(p.chunk, p.inner - c * p.chunk));
+    if (++begin == end)
+      return;
     if (++c < p.chunksPerRow)
       continue;
     c = 0;
+    if (++g < p.groups)
+      continue;
+    g = 0;
     for (int d = rowDim - 1; d >= 0; --d) {
       for (int k = 0; k < p.numOperands; ++k)
         outer[k] += p.stride(k, d) * p.itemSize[k];
@@ -298,6 +374,22 @@ bool denseInNest(const LoopNest &nest, int k) {
   return true;
 }
 
+/// Inputs that lie column by column where the loop goes row by row are gathered in tiles.
+void planTiles(Plan &p) {
+  int in = p.nest.rank - 1, tiles = 0;
+  p.group = 1;
+  for (int k = 0; k < p.numOperands; ++k) {
+    p.tile[k] = -1;
+    if (p.linear || k < p.numOutputs || in < 1 || p.direct[k] || tiles == maxTiled ||
+        std::abs(p.stride(k, in - 1)) != 1 || std::abs(p.stride(k, in)) < 2 ||
+        p.nest.sizes[in - 1] < 4)
+      continue;
+    int64_t rows = lineBytes / p.itemSize[k];
+    p.group = tiles ? std::min(p.group, rows) : rows;
+    p.tile[k] = tiles++;
+  }
+}
+
 void run(Plan &p) {
   LoopNest &nest = p.nest;
   simplify(nest);
@@ -322,6 +414,7 @@ void run(Plan &p) {
     p.direct[k] = scalar || (!p.cast[k] && (p.linear ? p.dense[k] : nest.strides[k][in] == 1));
     p.allDirect &= p.direct[k];
   }
+  planTiles(p);
   int64_t items;
   if (p.linear) {
     p.rows = rowsAll;
@@ -331,9 +424,10 @@ void run(Plan &p) {
     p.rows = in > 0 ? nest.sizes[in - 1] : 1;
     p.chunk = p.allDirect ? directChunk : chunkElements;
     p.chunksPerRow = (p.inner + p.chunk - 1) / p.chunk;
-    items = rowsAll * p.chunksPerRow;
+    p.groups = (p.rows + p.group - 1) / p.group;
+    items = rowsAll / p.rows * p.groups * p.chunksPerRow;
   }
-  int64_t perItem = p.linear ? chunkElements : std::min(p.chunk, p.inner);
+  int64_t perItem = p.linear ? chunkElements : std::min(p.chunk, p.inner) * p.group;
   int64_t grain = std::max<int64_t>(1, elementwiseGrain / perItem);
   parallelFor(0, items, grain, [&p](int64_t b, int64_t e) { runItems(p, b, e); });
 }

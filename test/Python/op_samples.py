@@ -63,7 +63,7 @@ def edges(dtype: DType) -> Arr:
         return Arr(dtype, np.array(values + signed, dtype.storage))
     f = np.float64 if dtype == DType.F64 else np.float32
     limits = np.finfo(f)
-    values = [
+    numbers: list[float] = [
         0.0,
         1.0,
         0.5,
@@ -79,14 +79,14 @@ def edges(dtype: DType) -> Arr:
         2.0**31,
         2.0**63,
     ]
-    values += [
+    numbers += [
         np.inf,
         np.nan,
         float(limits.max),
         float(limits.tiny),
         float(limits.smallest_subnormal),
     ]
-    wide = np.array(values + [-v for v in values], dtype=f)
+    wide = np.array(numbers + [-v for v in numbers], dtype=f)
     with np.errstate(all="ignore"):
         return cast(Arr(DType.F64 if dtype == DType.F64 else DType.F32, wide), dtype)
 

@@ -81,7 +81,7 @@ def op_names(tree):
     for name, number, line in tree.lines(
         (".h", ".cpp"), ("runtime/", "frontends/", "compiler/", "dialects/rules/")
     ):
-        if re.search(r"\bcase\s+OpId::", line) or len(re.findall(r"\bOpId::\w+", line)) > 2:
+        if re.search(r"\bcase\s+OpId::|(\bOpId::\w+\s*,\s*){2}OpId::|(==\s*OpId::\w+.*){3}", line):
             yield name, number, "op names in a switch or list; give the op record a flag instead"
 
 

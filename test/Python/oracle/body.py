@@ -18,7 +18,10 @@ from .fma import fma
 
 Node = dict[str, Any]
 
-_PAIRED = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
+_PAIRED: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.float32): np.dtype(np.int32),
+    np.dtype(np.float64): np.dtype(np.int64),
+}
 
 
 class BodiesMissing(RuntimeError):

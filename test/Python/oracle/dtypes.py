@@ -235,7 +235,14 @@ def number_to_compute(value: Number, dtype: DType) -> np.ndarray:
             return np.asarray(exact.astype(compute.storage))
         if compute == DType.Bool:
             return np.asarray(value != 0)
-        return np.asarray(np.int64(int(value)).astype(compute.storage))
+        return np.asarray(np.int64(_to_integer(value, dtype)).astype(compute.storage))
+
+
+def _to_integer(value: Number, dtype: DType) -> int:
+    """A Python number truncated to an integer that int64 holds; PyTorch refuses the others."""
+    if value != value or abs(value) >= 2**63:
+        raise RuntimeError(f"value cannot be converted to type {dtype.torch_name} without overflow")
+    return int(value)
 
 
 def same_bits(x: Arr, y: Arr) -> np.ndarray:

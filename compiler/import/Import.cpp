@@ -1,0 +1,217 @@
+#include "compiler/import/Import.h"
+#include "compiler/import/Memory.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace torchc::compiler {
+namespace {
+
+class Importer {
+public:
+  Importer(const Trace &trace, MLIRContext *context, Diag &diag)
+      : trace(trace), context(context), diag(diag), builder(context), memory(trace, builder, diag) {}
+
+  std::optional<Imported> run();
+
+private:
+  bool signature();
+  bool node(uint32_t index);
+  bool effects();
+  Value compute(uint32_t index, OpId id, const Location &loc);
+  bool finish(Imported &out, func::FuncOp function);
+  std::optional<RankedTensorType> typeOf(uint32_t value);
+  Location location(uint32_t index);
+  bool fail(uint32_t index, std::string text) {
+    std::string where = "node " + std::to_string(index) + " (" + std::string(trace.opName(trace.nodes[index].op)) + "): ";
+    return diag.fail(ErrorKind::NotImplemented, where + std::move(text));
+  }
+
+  const Trace &trace;
+  MLIRContext *context;
+  Diag &diag;
+  OpBuilder builder;
+  Memory memory;
+  SmallVector<Type> argumentTypes;
+  std::vector<bool> writes;           // by node
+  std::vector<int64_t> randomOffset;  // by node, -1: not random
+  std::vector<bool> written;          // by storage
+};
+
+std::optional<RankedTensorType> Importer::typeOf(uint32_t value) {
+  const TraceValue &v = trace.values[value];
+  SmallVector<int64_t> dims;
+  for (TraceDim d : trace.sizesOf(v)) {
+    if (d.isSymbol()) {
+      diag.fail(ErrorKind::NotImplemented, "value " + std::to_string(value) + " has a symbolic size");
+      return std::nullopt;
+    }
+    dims.push_back(d.raw);
+  }
+  Type element = ir::elementType(context, v.dtype);
+  if (!element) {
+    diag.fail(ErrorKind::NotImplemented, "value " + std::to_string(value) + " has the element type " + std::string(torchName(v.dtype)));
+    return std::nullopt;
+  }
+  return RankedTensorType::get(dims, element);
+}
+
+Location Importer::location(uint32_t index) {
+  const TraceNode &n = trace.nodes[index];
+  Location at = UnknownLoc::get(context);
+  if (n.source != traceNone) {
+    const TraceSource &s = trace.sources[n.source];
+    at = FileLineColLoc::get(context, s.file, s.line, 0);
+  }
+  return NameLoc::get(StringAttr::get(context, "node " + std::to_string(index)), at);
+}
+
+bool Importer::signature() {
+  for (const TraceInput &in : trace.inputs) {
+    std::optional<RankedTensorType> t = typeOf(in.value);
+    if (!t)
+      return false;
+    argumentTypes.push_back(*t);
+  }
+  return true;
+}
+
+bool Importer::effects() {
+  writes.assign(trace.nodes.size(), false);
+  randomOffset.assign(trace.nodes.size(), -1);
+  written.assign(trace.storages.size(), false);
+  for (const TraceEffect &e : trace.effects) {
+    switch (e.kind) {
+    case EffectKind::Write:
+      writes[e.node] = true;
+      written[e.target] = true;
+      break;
+    case EffectKind::Random:
+      randomOffset[e.node] = e.payload;
+      break;
+    default:
+      return fail(e.node, "reseeding and barriers inside a compiled graph are not supported");
+    }
+  }
+  return true;
+}
+
+/// Creates the op of one node from the current contents of its inputs.
+Value Importer::compute(uint32_t index, OpId id, const Location &loc) {
+  const TraceNode &n = trace.nodes[index];
+  const OpInfo &info = opInfo(id);
+  auto attrs = trace.attrsOf(n);
+  SmallVector<Attr> own;
+  for (int i = 0; i < info.numAttrs && i < int(attrs.size()); i++)
+    own.push_back(trace.attr(attrs[i]));
+  size_t nextNumber = info.numAttrs;
+  std::vector<Value> values;
+  values.reserve(n.numInputs);
+  SmallVector<OpArg<Value>> operands;
+  ir::ValueBuilder b(builder, loc);
+  for (uint32_t in : trace.inputsOf(n)) {
+    if (in != traceNone) {
+      values.push_back(memory.read(in, loc));
+      if (!values.back())
+        return Value();
+      operands.push_back(values.back());
+      continue;
+    }
+    if (nextNumber >= attrs.size())
+      return fail(index, "a number operand has no attribute"), Value();
+    Attr number = trace.attr(attrs[nextNumber++]);
+    if (number.tag == AttrTag::Hole) {
+      values.push_back(memory.read(trace.inputs[size_t(number.i)].value, loc));
+      operands.push_back(values.back());
+      continue;
+    }
+    operands.push_back(number);
+  }
+  if (randomOffset[index] > 0 && !values.empty()) { // the generator's state with its ordinal advanced
+    Value step = b.create(OpId::Arange, {}, {Attr::integer(2), Attr::integer(0), Attr::integer(randomOffset[index]), Attr::dtype(DType::I64)});
+    values[0] = b.op(OpId::Add, {values[0], step});
+  }
+  Value v = b.create(id, operands, own);
+  if (!v)
+    return fail(index, b.diag.text), Value();
+  return v;
+}
+
+bool Importer::node(uint32_t index) {
+  const TraceNode &n = trace.nodes[index];
+  uint32_t rawId = trace.ops[n.op].id;
+  if (rawId >= uint32_t(numOps) || n.numOutputs != 1)
+    return fail(index, "is not a builtin op with one result");
+  OpId id = OpId(rawId);
+  Location loc = location(index);
+  uint32_t out = trace.outputsOf(n)[0];
+  if ((opInfo(id).flags & OpIsView) && !writes[index] && n.numInputs && trace.inputsOf(n)[0] != traceNone &&
+      trace.values[trace.inputsOf(n)[0]].storage == trace.values[out].storage)
+    return memory.addView(out, trace.inputsOf(n)[0], index, id);
+  Value v = compute(index, id, loc);
+  if (!v)
+    return false;
+  std::optional<RankedTensorType> want = typeOf(out);
+  if (!want)
+    return false;
+  ir::ValueBuilder b(builder, loc);
+  v = b.cast(v, trace.values[out].dtype);
+  if (v && writes[index] && v.getType() != *want) { // an in-place result is broadcast into its target
+    Dims dims = ir::dimsOf(*want);
+    v = b.op(OpId::Expand, {v}, {rules::ints(dims)});
+  }
+  if (!v || v.getType() != *want)
+    return fail(index, "recorded a result that the op's rules don't give: " + b.diag.text);
+  return writes[index] ? memory.write(out, v, loc) || fail(index, diag.text) : memory.define(out, v);
+}
+
+bool Importer::finish(Imported &out, func::FuncOp function) {
+  std::vector<bool> wanted(trace.storages.size(), false);
+  for (const TraceOutput &o : trace.outputs)
+    if (trace.values[o.value].storage != traceNone)
+      wanted[trace.values[o.value].storage] = true;
+  SmallVector<Value> results;
+  SmallVector<Type> types;
+  for (uint32_t s = 0; s < trace.storages.size(); s++) {
+    int32_t input = memory.inputOf(s);
+    if (!(input >= 0 ? written[s] : wanted[s]))
+      continue;
+    Value v = memory.content(s);
+    if (!v)
+      continue;
+    out.results.push_back({s, input});
+    results.push_back(v);
+    types.push_back(v.getType());
+  }
+  func::ReturnOp::create(builder, builder.getUnknownLoc(), results);
+  function.setFunctionType(FunctionType::get(context, argumentTypes, types));
+  return true;
+}
+
+std::optional<Imported> Importer::run() {
+  if (!signature() || !effects())
+    return std::nullopt;
+  Imported out;
+  out.module = ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToEnd(out.module->getBody());
+  auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), "main", FunctionType::get(context, argumentTypes, {}));
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  for (auto [i, in] : llvm::enumerate(trace.inputs))
+    if (!memory.addInput(in.value, int32_t(i), body->getArgument(unsigned(i)), written))
+      return std::nullopt;
+  for (uint32_t i = 0; i < trace.nodes.size(); i++)
+    if (!node(i))
+      return std::nullopt;
+  if (!finish(out, function))
+    return std::nullopt;
+  return out;
+}
+
+} // namespace
+
+std::optional<Imported> importTrace(const Trace &trace, MLIRContext *context, Diag &diag) {
+  return Importer(trace, context, diag).run();
+}
+
+} // namespace torchc::compiler

@@ -1,0 +1,170 @@
+// Reverse mode over one function. The order in which cotangents meet is the tape's (N10): ops in descending program order,
+// operands of one op by ascending slot.
+#include "compiler/passes/Passes.h"
+#include "dialects/rules/Vjp.h"
+#include "dialects/torchc/ValueBuilder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace torchc::compiler {
+namespace {
+
+/// One application of an op, as rules/Vjp.h sees it.
+class Application {
+public:
+  Application(Operation *op, const OpInfo &info) : op(op) {
+    valid = ir::readAttrs(op, info, attrs);
+    operands.assign(op->operand_begin(), op->operand_end());
+    value = op->getResult(0);
+  }
+  const Value &operand(int i) const { return operands[size_t(i)]; }
+  const Value &result() const { return value; }
+  Dims operandDims(int i) const { return dims(operands[size_t(i)]); }
+  DType operandDType(int i) const { return dtype(operands[size_t(i)]); }
+  Dims resultDims() const { return dims(value); }
+  int numOperands() const { return int(operands.size()); }
+  const Attr &attr(int k) const { return attrs[size_t(k)]; }
+  bool valid;
+
+private:
+  static Dims dims(Value v) { return ir::dimsOf(cast<RankedTensorType>(v.getType())); }
+  static DType dtype(Value v) { return *ir::dtypeOf(cast<RankedTensorType>(v.getType()).getElementType()); }
+  Operation *op;
+  Value value;
+  SmallVector<Value> operands;
+  SmallVector<Attr> attrs;
+};
+
+bool isFloatTensor(Type t) {
+  auto r = dyn_cast<RankedTensorType>(t);
+  return r && isa<FloatType>(r.getElementType());
+}
+
+struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Differentiate)
+  Differentiate() = default;
+  Differentiate(const Differentiate &o) : PassWrapper(o) {}
+  explicit Differentiate(std::string list) { wrt = std::move(list); }
+  StringRef getArgument() const override { return "torchc-differentiate"; }
+  StringRef getDescription() const override { return "append the gradients of a function's arguments"; }
+  void getDependentDialects(DialectRegistry &r) const override { r.insert<ir::TorchcDialect>(); }
+  Option<std::string> wrt{*this, "wrt", llvm::cl::desc("arguments to differentiate, comma separated"), llvm::cl::init("")};
+
+  void runOnOperation() override {
+    auto f = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!f || !llvm::hasSingleElement(f.getBody())) {
+      getOperation().emitError("expected a function @main of one block to differentiate");
+      return signalPassFailure();
+    }
+    SmallVector<unsigned> args;
+    if (failed(chosenArguments(f, args)) || failed(run(f, args)))
+      signalPassFailure();
+  }
+
+  LogicalResult chosenArguments(func::FuncOp f, SmallVectorImpl<unsigned> &out) {
+    if (wrt.empty()) {
+      for (BlockArgument a : f.getArguments())
+        if (isFloatTensor(a.getType()))
+          out.push_back(a.getArgNumber());
+      return success();
+    }
+    for (StringRef part : llvm::split(StringRef(wrt), ',')) {
+      unsigned i;
+      if (part.getAsInteger(10, i) || i >= f.getNumArguments() || !isFloatTensor(f.getArgument(i).getType()))
+        return f.emitError("wrt: expected numbers of floating-point arguments, got '") << part << "'";
+      out.push_back(i);
+    }
+    return success();
+  }
+
+  /// Values that a chosen argument reaches through differentiable operands.
+  static llvm::DenseSet<Value> reached(func::FuncOp f, ArrayRef<unsigned> args) {
+    llvm::DenseSet<Value> active;
+    for (unsigned a : args)
+      active.insert(f.getArgument(a));
+    for (Operation &op : f.front().without_terminator()) {
+      std::optional<OpId> id = ir::opIdOf(&op);
+      if (!id || !isFloatTensor(op.getResult(0).getType()))
+        continue;
+      for (auto [i, v] : llvm::enumerate(op.getOperands()))
+        if (active.contains(v) && differentiable(opInfo(*id), unsigned(i)))
+          active.insert(op.getResult(0));
+    }
+    return active;
+  }
+  static bool differentiable(const OpInfo &info, unsigned operand) {
+    return info.differentiable >> (info.flags & OpVariadic ? 0 : operand) & 1;
+  }
+
+  LogicalResult run(func::FuncOp f, ArrayRef<unsigned> args) {
+    auto ret = cast<func::ReturnOp>(f.front().getTerminator());
+    OpBuilder builder(ret);
+    llvm::DenseSet<Value> active = reached(f, args);
+    llvm::DenseMap<Value, Value> cotangent;
+    SmallVector<Value> results(ret.getOperands());
+    SmallVector<Type> argTypes(f.getArgumentTypes());
+    for (Value v : ret.getOperands()) {
+      if (!isFloatTensor(v.getType()))
+        continue;
+      Value g = f.front().addArgument(v.getType(), v.getLoc());
+      argTypes.push_back(v.getType());
+      ir::ValueBuilder b(builder, v.getLoc());
+      Value &have = cotangent[v];
+      have = have ? b.op(OpId::Add, {have, g}) : g;
+    }
+    SmallVector<Operation *> ops;
+    for (Operation &op : f.front().without_terminator())
+      if (active.contains(op.getNumResults() ? op.getResult(0) : Value()))
+        ops.push_back(&op);
+    for (Operation *op : llvm::reverse(ops))
+      if (failed(propagate(op, builder, active, cotangent)))
+        return failure();
+    for (unsigned a : args) {
+      Value g = cotangent.lookup(f.getArgument(a));
+      ir::ValueBuilder b(builder, f.getLoc());
+      results.push_back(g ? g : zeros(b, f.getArgument(a)));
+    }
+    ret.getOperandsMutable().assign(results);
+    SmallVector<Type> resultTypes;
+    for (Value v : results)
+      resultTypes.push_back(v.getType());
+    f.setFunctionType(FunctionType::get(f.getContext(), argTypes, resultTypes));
+    return success();
+  }
+
+  static Value zeros(ir::ValueBuilder &b, Value like) { return rules::zeros(b, b.dims(like), b.dtype(like)); }
+
+  static LogicalResult propagate(Operation *op, OpBuilder &builder, const llvm::DenseSet<Value> &active,
+                                 llvm::DenseMap<Value, Value> &cotangent) {
+    Value g = cotangent.lookup(op->getResult(0));
+    if (!g)
+      return success();
+    OpId id = *ir::opIdOf(op);
+    const OpInfo &info = opInfo(id);
+    Application c(op, info);
+    ir::ValueBuilder b(builder, op->getLoc());
+    for (unsigned i = 0; i < op->getNumOperands(); i++) {
+      Value operand = op->getOperand(i);
+      if (!active.contains(operand) || !differentiable(info, i))
+        continue;
+      Value d = vjp(id, b, c, g, int(i));
+      if (d)
+        d = rules::sumTo(b, d, b.dims(operand));
+      if (d)
+        d = b.cast(d, b.dtype(operand));
+      if (!d)
+        return op->emitOpError("has no derivative for operand ") << i << (b.diag.ok() ? "" : ": ") << b.diag.text;
+      Value &have = cotangent[operand];
+      have = have ? b.op(OpId::Add, {have, d}) : d;
+    }
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createDifferentiatePass(std::string wrt) { return std::make_unique<Differentiate>(std::move(wrt)); }
+
+} // namespace torchc::compiler

@@ -1,0 +1,299 @@
+// Measures the scalar bodies against libm of a wider type (f32: double, f64: long double), in ulps
+// of the exact result.
+//   math-check BOUNDS            samples; fails where a body is worse than its line in BOUNDS
+//   math-check --all NAME...     every f32 input (f64: 2^28 samples)
+//   math-check --bench           nanoseconds per element
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <time.h>
+#include <vector>
+
+// The operators of a body in C, once per width; a body need not use them all.
+#define OPERATORS(T, U, I, W, S)                                                                   \
+  [[maybe_unused]] static inline T fromInt##W(U u) { return __builtin_bit_cast(T, u); }            \
+  [[maybe_unused]] static inline U toInt##W(T x) { return __builtin_bit_cast(U, x); }              \
+  [[maybe_unused]] static inline T fFromI##W(U u) { return (T)(I)u; }                              \
+  [[maybe_unused]] static inline T neg##W(T x) { return -x; }                                      \
+  [[maybe_unused]] static inline T fma##W(T a, T b, T c) { return __builtin_fma##S(a, b, c); }     \
+  [[maybe_unused]] static inline T abs##W(T x) { return __builtin_fabs##S(x); }                    \
+  [[maybe_unused]] static inline T sqrt##W(T x) { return __builtin_sqrt##S(x); }                   \
+  [[maybe_unused]] static inline T floor##W(T x) { return __builtin_floor##S(x); }                 \
+  [[maybe_unused]] static inline T roundeven##W(T x) { return __builtin_roundeven##S(x); }
+OPERATORS(float, uint32_t, int32_t, 32, f)
+OPERATORS(double, uint64_t, int64_t, 64, )
+#include "bodies.h"
+
+// The exact functions, by body name, in double and long double.
+template <class W> struct Exact {
+  static W exp(W x) { return std::exp(x); }
+  static W exp2(W x) { return std::exp2(x); }
+  static W expm1(W x) { return std::expm1(x); }
+  static W log(W x) { return std::log(x); }
+  static W log2(W x) { return std::log2(x); }
+  static W log10(W x) { return std::log10(x); }
+  static W log1p(W x) { return std::log1p(x); }
+  static W tanh(W x) { return std::tanh(x); }
+  static W sinh(W x) { return std::sinh(x); }
+  static W cosh(W x) { return std::cosh(x); }
+  static W erf(W x) { return std::erf(x); }
+  static W erfc(W x) { return std::erfc(x); }
+  static W sin(W x) { return std::sin(x); }
+  static W cos(W x) { return std::cos(x); }
+  static W tan(W x) { return std::tan(x); }
+  static W asin(W x) { return std::asin(x); }
+  static W acos(W x) { return std::acos(x); }
+  static W atan(W x) { return std::atan(x); }
+  static W sigmoid(W x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+};
+
+template <class T> struct Format;
+template <> struct Format<float> {
+  using Wide = double;
+  using Int = uint32_t;
+  static constexpr int digits = 24, minExp = -126, maxExp = 127;
+};
+template <> struct Format<double> {
+  using Wide = long double;
+  using Int = uint64_t;
+  static constexpr int digits = 53, minExp = -1022, maxExp = 1023;
+};
+
+/// Distance in units of the last place of the exact result; infinity counts as the next power of
+/// two. Wrong NaN or wrong sign is an infinite error.
+template <class T> static inline double ulpError(T got, typename Format<T>::Wide want) {
+  using W = typename Format<T>::Wide;
+  using F = Format<T>;
+  if (got != got || want != want)
+    return (got != got) == (want != want) ? 0 : INFINITY;
+  if (std::signbit(got) != std::signbit(want))
+    return INFINITY;
+  W g = std::fabs((W)got), w = std::fabs(want), top = std::scalbn((W)1, F::maxExp + 1);
+  if (std::isinf(want))
+    return std::isinf(got) ? 0 : INFINITY;
+  g = g < top ? g : top, w = w < top ? w : top;
+  int e = w > 0 ? std::ilogb(w) : F::minExp;
+  e = e < F::minExp ? F::minExp : e > F::maxExp ? F::maxExp : e;
+  return (double)(std::fabs(g - w) * std::scalbn((W)1, F::digits - 1 - e));
+}
+
+template <class T> struct Worst {
+  double error = -1;
+  T at = 0, got = 0;
+};
+
+/// One body with its exact function, over arrays so that the compiler vectorises the body as the
+/// kernels do.
+template <class T> struct Case {
+  const char *name, *body;
+  int ops;
+  void (*run)(const T *, T *, int);
+  typename Format<T>::Wide (*exact)(typename Format<T>::Wide);
+
+  void chunk(const T *x, int n, Worst<T> &w) const {
+    static thread_local T y[4096];
+    run(x, y, n);
+    for (int i = 0; i < n; i++) {
+      double e = ulpError(y[i], exact((typename Format<T>::Wide)x[i]));
+      if (e > w.error)
+        w = {e, x[i], y[i]};
+    }
+  }
+};
+
+#define RUN(op, body, T, ops)                                                                      \
+  static void run_##body(const T *__restrict x, T *__restrict y, int n) {                          \
+    for (int i = 0; i < n; i++)                                                                    \
+      y[i] = body(x[i]);                                                                           \
+  }
+FOR_BODIES(RUN)
+template <class T> static void add(std::vector<Case<T>> &v, const Case<T> &c) { v.push_back(c); }
+static std::vector<Case<float>> cases32;
+static std::vector<Case<double>> cases64;
+static auto &list(float) { return cases32; }
+static auto &list(double) { return cases64; }
+#define ADD(op, body, T, ops)                                                                      \
+  add(list(T()), Case<T>{#op, #body, ops, run_##body, Exact<Format<T>::Wide>::op});
+
+static uint64_t mix(uint64_t i) { // splitmix64: sample i, whatever the thread
+  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// Half of the samples are any bit pattern, the rest are spread evenly over ranges where the bodies
+/// are busy.
+template <class T> static T sample(uint64_t i) {
+  using I = typename Format<T>::Int;
+  uint64_t r = mix(i);
+  T u = (T)((double)(int64_t)r * 0x1p-63); // (-1, 1)
+  switch (i % 8) {
+  case 0:
+  case 1:
+  case 2:
+    return __builtin_bit_cast(T, (I)r);
+  case 3:
+    return u;
+  case 4:
+    return u * 10;
+  case 5:
+    return u * (T)(sizeof(T) == 4 ? 110 : 760);
+  case 6:
+    return 1 + u / 2;
+  default: { // exponents -40 .. 40
+    T m = 1 + std::fabs(u);
+    return std::scalbn(r & 1 ? m : -m, (int)(mix(r) % 81) - 40);
+  }
+  }
+}
+
+template <class T> static std::vector<T> specials() {
+  using I = typename Format<T>::Int;
+  std::vector<T> v;
+  T inf = INFINITY;
+  for (T x :
+       {(T)0, (T)1, (T)0.5, (T)2, (T)10, (T)88.5, (T)104, (T)709.5, (T)745.2, (T)3.1415926535897931,
+        inf, (T)NAN, std::scalbn((T)1, Format<T>::minExp), std::scalbn((T)1, Format<T>::maxExp)})
+    for (int d = -2; d <= 2; d++) {
+      I b = __builtin_bit_cast(I, x) + (I)d;
+      T y = __builtin_bit_cast(T, b);
+      v.push_back(y), v.push_back(-y);
+    }
+  return v;
+}
+
+template <class T> static Worst<T> sampled(const Case<T> &c, uint64_t first, uint64_t n) {
+  Worst<T> w;
+  std::vector<T> s = specials<T>();
+  c.chunk(s.data(), (int)s.size(), w);
+  T x[4096];
+  for (uint64_t i = 0; i < n; i += 4096) {
+    for (int j = 0; j < 4096; j++)
+      x[j] = sample<T>(first + i + j);
+    c.chunk(x, 4096, w);
+  }
+  return w;
+}
+
+static Worst<float> everyInput(const Case<float> &c, uint64_t first, uint64_t n) {
+  Worst<float> w;
+  float x[4096];
+  for (uint64_t i = 0; i < n; i += 4096) {
+    for (int j = 0; j < 4096; j++)
+      x[j] = fromInt32((uint32_t)(first + i + j));
+    c.chunk(x, 4096, w);
+  }
+  return w;
+}
+
+/// Splits [0, total) in pieces over the cores.
+template <class T, class F> static Worst<T> parallel(uint64_t total, F piece) {
+  unsigned cores = std::thread::hardware_concurrency();
+  std::vector<Worst<T>> worst(cores);
+  std::vector<std::thread> threads;
+  std::atomic<uint64_t> next{0};
+  const uint64_t step = 1 << 20;
+  for (unsigned t = 0; t < cores; t++)
+    threads.emplace_back([&, t] {
+      for (uint64_t i; (i = next.fetch_add(step)) < total;) {
+        Worst<T> w = piece(i, step);
+        if (w.error > worst[t].error)
+          worst[t] = w;
+      }
+    });
+  for (auto &t : threads)
+    t.join();
+  Worst<T> all;
+  for (auto &w : worst)
+    if (w.error > all.error)
+      all = w;
+  return all;
+}
+
+template <class T> static bool report(const Case<T> &c, const Worst<T> &w, double bound) {
+  bool ok = w.error <= bound;
+  printf("%-12s %3d ops  %.3f ulp at %a -> %a%s\n", c.body, c.ops, w.error, (double)w.at,
+         (double)w.got, ok ? "" : "  ABOVE ITS BOUND");
+  fflush(stdout);
+  return ok;
+}
+
+template <class T> static void bench(const Case<T> &c) {
+  static T x[4096], y[4096];
+  for (int i = 0; i < 4096; i++)
+    x[i] = (T)(0.5 + i / 1024.0);
+  double best = 1e9;
+  for (int rep = 0; rep < 200; rep++) {
+    timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int k = 0; k < 16; k++) {
+      c.run(x, y, 4096);
+      asm volatile("" ::: "memory");
+    }
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    double ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
+    best = ns < best ? ns : best;
+  }
+  printf("%-12s %3d ops  %.3f ns/element\n", c.body, c.ops, best / 16 / 4096);
+}
+
+static double boundOf(FILE *f, const char *body) {
+  char name[64];
+  double bound;
+  rewind(f);
+  for (char line[256]; fgets(line, sizeof line, f);)
+    if (sscanf(line, "%63s %lf", name, &bound) == 2 && !strcmp(name, body))
+      return bound;
+  return -1; // a body without a line fails
+}
+
+int main(int argc, char **argv) {
+  FOR_BODIES(ADD)
+  std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "--bench") {
+    for (auto &c : cases32)
+      bench(c);
+    for (auto &c : cases64)
+      bench(c);
+    return 0;
+  }
+  if (mode == "--all") {
+    auto wanted = [&](const char *body) {
+      for (int i = 2; i < argc; i++)
+        if (!strcmp(argv[i], body))
+          return true;
+      return argc == 2;
+    };
+    for (auto &c : cases32)
+      if (wanted(c.body))
+        report(c,
+               parallel<float>(1ull << 32,
+                               [&](uint64_t i, uint64_t n) { return everyInput(c, i, n); }),
+               INFINITY);
+    for (auto &c : cases64)
+      if (wanted(c.body))
+        report(
+            c,
+            parallel<double>(1ull << 28, [&](uint64_t i, uint64_t n) { return sampled(c, i, n); }),
+            INFINITY);
+    return 0;
+  }
+  FILE *f = argc == 2 ? fopen(argv[1], "r") : nullptr;
+  if (!f) {
+    fprintf(stderr, "usage: %s BOUNDS | --all [BODY...] | --bench\n", argv[0]);
+    return 2;
+  }
+  bool ok = true;
+  for (auto &c : cases32)
+    ok &= report(c, sampled(c, 0, 1 << 19), boundOf(f, c.body));
+  for (auto &c : cases64)
+    ok &= report(c, sampled(c, 0, 1 << 19), boundOf(f, c.body));
+  fclose(f);
+  return ok ? 0 : 1;
+}

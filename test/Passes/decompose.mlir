@@ -1,0 +1,24 @@
+// RUN: torchc-opt %s --torchc-decompose | FileCheck %s
+
+// CHECK-LABEL: func.func @softmax
+func.func @softmax(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  // CHECK: %[[M:.*]] = torchc.amax %{{.*}} {dims = array<i64: 1>, keepdim = true}
+  // CHECK: %[[D:.*]] = torchc.sub %{{.*}}, %[[M]]
+  // CHECK: %[[E:.*]] = torchc.exp %[[D]]
+  // CHECK: %[[S:.*]] = torchc.sum %[[E]]
+  // CHECK: %[[R:.*]] = torchc.div %{{.*}}, %[[S]]
+  // CHECK: torchc.mul %[[E]], %[[R]]
+  %0 = torchc.softmax %x {dim = 1 : i64} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
+
+// Half precision runs in its op-math type: up at entry, down at exit.
+// CHECK-LABEL: func.func @half
+func.func @half(%x: tensor<4x3xf16>) -> tensor<4x3xf16> {
+  // CHECK: torchc.cast %{{.*}} {dtype = f32}
+  // CHECK-NOT: torchc.cast
+  // CHECK: torchc.log
+  // CHECK: torchc.cast %{{.*}} {dtype = f16}
+  %0 = torchc.log_softmax %x {dim = -1 : i64} : (tensor<4x3xf16>) -> tensor<4x3xf16>
+  return %0 : tensor<4x3xf16>
+}

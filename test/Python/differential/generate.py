@@ -1,0 +1,459 @@
+"""Random valid programs: every statement is tried on the oracle while the program is written.
+
+Two kinds alternate: forward programs with aliasing and in-place writes, and differentiable
+programs that end in a
+scalar loss. Sizes 0 and 1, broadcasting, several dtypes, NaN, ±inf and −0 occur in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from op_samples import salted, values
+from oracle import api
+from oracle.body import BodiesMissing
+from oracle.dtypes import FLOATS, INTS, Arr, DType
+
+from .backends import OracleBackend
+from .program import Operand, Program, Step
+
+SIZES = (0, 1, 1, 2, 3, 4, 5, 8, 17)
+NUMBERS: tuple[int | float, ...] = (0, 1, 2, -1, 3, 0.5, -0.0, 0.1, 1.5, float("inf"), float("nan"))
+_KINDS = (
+    DType.F32,
+    DType.F32,
+    DType.F32,
+    DType.BF16,
+    DType.F16,
+    DType.F64,
+    DType.I64,
+    DType.I32,
+    DType.U8,
+    DType.Bool,
+)
+_SKIP = (
+    RuntimeError,
+    IndexError,
+    ValueError,
+    TypeError,
+    NotImplementedError,
+    BodiesMissing,
+    ZeroDivisionError,
+)
+
+
+class Writer:
+    """Writes one program, holding the oracle's value of every variable so far."""
+
+    def __init__(self, seed: int, differentiable: bool) -> None:
+        self.rng = np.random.default_rng([seed, int(differentiable)])
+        self.program = Program(seed)
+        self.differentiable = differentiable
+        self.live: dict[str, Any] = {}
+
+    # -- choices
+
+    def pick(self, items: Any) -> Any:
+        """One of a sequence."""
+        items = list(items)
+        return items[int(self.rng.integers(len(items)))]
+
+    def chance(self, p: float) -> bool:
+        """True with probability p."""
+        return bool(self.rng.random() < p)
+
+    def names(self, test: Callable[[Any], bool] = lambda t: True) -> list[str]:
+        """Variables whose tensors satisfy `test`."""
+        return [n for n, t in self.live.items() if test(t)]
+
+    def tensor(self, test: Callable[[Any], bool] = lambda t: True) -> str:
+        """A variable, the later ones more likely."""
+        found = self.names(test)
+        if not found:
+            raise LookupError
+        weight = np.arange(1, len(found) + 1, dtype=float)
+        return str(self.rng.choice(found, p=weight / weight.sum()))
+
+    def float_tensor(self) -> str:
+        """A floating variable."""
+        return self.tensor(lambda t: t.dtype.is_float)
+
+    def partner(self, name: str) -> Operand:
+        """An operand that broadcasts with `name`, or a number."""
+        if self.chance(0.25):
+            return abs(self.number()) if self.live[name].dtype == DType.U8 else self.number()
+        shape = self.live[name].shape
+        fits = self.names(lambda t: _broadcasts(shape, t.shape))
+        return self.pick(fits) if fits else self.number()
+
+    def number(self) -> bool | int | float:
+        """A Python number."""
+        return self.pick(NUMBERS)
+
+    # -- growth
+
+    def add_input(self) -> None:
+        """A new tensor argument."""
+        dtype = self.pick(_KINDS)
+        if self.differentiable and self.chance(0.7):
+            dtype = self.pick((DType.F32, DType.F32, DType.F64, DType.BF16))
+        base = [v.shape for v in self.live.values() if v.ndim]
+        if base and self.chance(0.6):
+            shape = tuple(1 if self.chance(0.25) else s for s in self.pick(base))
+            shape = shape[int(self.rng.integers(0, len(shape))) :] if self.chance(0.3) else shape
+        else:
+            shape = tuple(self.pick(SIZES) for _ in range(self.pick((0, 1, 2, 2, 2, 3))))
+        make = salted if self.chance(0.4) else values
+        name = f"x{len(self.program.inputs)}"
+        arr = make(self.rng, shape, dtype)
+        self.program.inputs[name] = arr
+        wants = self.differentiable and dtype.is_float and (name == "x0" or self.chance(0.6))
+        if wants:
+            self.program.grads.append(name)
+        self.live[name] = OracleBackend().tensor(arr, wants)
+
+    def attempt(
+        self, template: str, *operands: Operand, out: bool = True, writes: str = ""
+    ) -> bool:
+        """Append a statement if the oracle accepts it."""
+        name = f"v{len(self.program.steps)}" if out else ""
+        step = Step(name, template, operands, writes)
+        scope = {"torch": api, **self.live}
+        expression = template.format(
+            *(o if isinstance(o, str) else repr_number(o) for o in operands)
+        )
+        try:
+            result = eval(expression, scope)  # noqa: S307
+        except _SKIP:
+            return False
+        if out:
+            if not isinstance(result, api.Tensor) or result.numel() > 4000:
+                return False
+            self.live[name] = result
+        self.program.steps.append(step)
+        return True
+
+    def grow(self) -> bool:
+        """One random statement; False when the choice did not fit."""
+        makers = _FORWARD if not self.differentiable else _DIFFERENTIABLE
+        try:
+            return bool(self.pick(makers)(self))
+        except LookupError:
+            return False
+
+
+def repr_number(value: Operand) -> str:
+    """A number as an expression."""
+    return f"float('{value}')" if isinstance(value, float) else repr(value)
+
+
+def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    return all(x == y or 1 in (x, y) for x, y in zip(a[::-1], b[::-1]))
+
+
+# ---- statements
+
+
+def _binary(w: Writer) -> bool:
+    op = w.pick(
+        [
+            "torch.add({0}, {1})",
+            "torch.mul({0}, {1})",
+            "{0} - {1}",
+            "torch.div({0}, {1})",
+            "{0} * {1}",
+        ]
+    )
+    x = w.tensor()
+    return w.attempt(op, x, w.partner(x))
+
+
+def _reversed(w: Writer) -> bool:
+    return w.attempt(w.pick(["{1} - {0}", "{1} + {0}", "{1} / {0}"]), w.tensor(), w.number())
+
+
+def _maximum(w: Writer) -> bool:
+    x = w.tensor()
+    y = w.partner(x)
+    return isinstance(y, str) and w.attempt("torch.maximum({0}, {1})", x, y)
+
+
+def _unary(w: Writer) -> bool:
+    return w.attempt(w.pick(["torch.neg({0})", "torch.relu({0})"]), w.tensor())
+
+
+def _smooth(w: Writer) -> bool:
+    return w.attempt(w.pick(["torch.exp({0})", "torch.log({0})", "torch.tanh({0})"]), w.tensor())
+
+
+def _compare(w: Writer) -> bool:
+    x = w.tensor()
+    return w.attempt(w.pick(["torch.eq({0}, {1})", "torch.lt({0}, {1})"]), x, w.partner(x))
+
+
+def _where(w: Writer) -> bool:
+    condition = w.tensor(lambda t: t.dtype == DType.Bool)
+    x = w.partner(condition)
+    return w.attempt("torch.where({0}, {1}, {2})", condition, x, w.partner(condition))
+
+
+def _where_fresh(w: Writer) -> bool:
+    x = w.tensor()
+    return w.attempt("torch.where({0} < {1}, {0}, {2})", x, w.partner(x), w.partner(x))
+
+
+def _cast(w: Writer) -> bool:
+    pool = FLOATS if w.differentiable else (*FLOATS, *INTS, DType.Bool)
+    return w.attempt("{0}.to(torch." + w.pick(pool).torch_name + ")", w.tensor())
+
+
+def _sum(w: Writer) -> bool:
+    x = w.tensor()
+    if w.chance(0.3) or w.live[x].ndim == 0:
+        return w.attempt("torch.sum({0})", x)
+    dim = int(w.rng.integers(-w.live[x].ndim, w.live[x].ndim))
+    return w.attempt("torch.sum({0}, {1}, {2})", x, dim, w.chance(0.5))
+
+
+def _max(w: Writer) -> bool:
+    x = w.tensor()
+    if w.chance(0.4) or w.live[x].ndim == 0:
+        return w.attempt("torch.max({0})", x)
+    dim = int(w.rng.integers(0, w.live[x].ndim))
+    return w.attempt("torch.max({0}, {1}, {2})[" + w.pick("01") + "]", x, dim, w.chance(0.5))
+
+
+def _argmax(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.dtype != DType.Bool)
+    if w.live[x].ndim == 0:
+        return w.attempt("torch.argmax({0})", x)
+    return w.attempt("torch.argmax({0}, {1})", x, int(w.rng.integers(0, w.live[x].ndim)))
+
+
+def _matmul(w: Writer) -> bool:
+    x = w.tensor(lambda t: 0 < t.ndim < 4 and t.dtype != DType.Bool)
+    t = w.live[x]
+    mates = w.names(
+        lambda u: (
+            u.dtype == t.dtype and 0 < u.ndim < 4 and u.shape[max(u.ndim - 2, 0)] == t.shape[-1]
+        )
+    )
+    if mates:
+        return w.attempt("torch.matmul({0}, {1})", x, w.pick(mates))
+    return t.ndim > 1 and w.attempt("torch.matmul({0}, {0}.transpose(-1, -2))", x)
+
+
+def _softmax(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.dtype.is_float and t.ndim > 0)
+    return w.attempt("torch.log_softmax({0}, {1})", x, int(w.rng.integers(0, w.live[x].ndim)))
+
+
+def _view(w: Writer) -> bool:
+    x = w.tensor()
+    t = w.live[x]
+    choices = ["reshape", "expand"]
+    if t.ndim >= 1:
+        choices += ["slice", "slice", "select"]
+    if t.ndim >= 2:
+        choices += ["transpose", "transpose"]
+    return _view_of(w, x, w.pick(choices))
+
+
+def _view_of(w: Writer, x: str, kind: str) -> bool:
+    t = w.live[x]
+    if kind == "transpose":
+        a, b = (int(v) for v in w.rng.choice(t.ndim, 2, replace=False))
+        return w.attempt("{0}.transpose({1}, {2})", x, a, b)
+    if kind == "reshape":
+        n = t.numel()
+        shape = w.pick(
+            [
+                (n,),
+                (1, n),
+                (n, 1),
+                (-1,) if n else (0,),
+                *((2, n // 2) for _ in range(1) if n % 2 == 0),
+            ]
+        )
+        return w.attempt("{0}.reshape(" + repr(tuple(shape)) + ")", x)
+    if kind == "expand":
+        shape = tuple(w.pick((2, 3)) if s == 1 and w.chance(0.7) else s for s in t.shape)
+        shape = (w.pick((1, 2)), *shape) if w.chance(0.4) else shape
+        return w.attempt("{0}.expand(" + repr(shape) + ")", x)
+    dim = int(w.rng.integers(0, t.ndim))
+    size = t.shape[dim]
+    lead = ":, " * dim
+    if kind == "select":
+        return size > 0 and w.attempt(
+            "{0}[" + lead + str(int(w.rng.integers(-size, size))) + "]", x
+        )
+    start, step = int(w.rng.integers(0, size + 1)), w.pick((1, 1, 2))
+    stop = int(w.rng.integers(start, size + 1))
+    return w.attempt("{0}[" + lead + f"{start}:{stop}:{step}" + "]", x)
+
+
+def _cat(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim > 0)
+    shape = w.live[x].shape
+    dim = int(w.rng.integers(0, len(shape)))
+    fits = w.names(
+        lambda t: (
+            t.ndim == len(shape)
+            and all(i == dim or s == u for i, (s, u) in enumerate(zip(shape, t.shape)))
+        )
+    )
+    return w.attempt("torch.cat([{0}, {1}, {0}], {2})", x, w.pick(fits), dim)
+
+
+def _index(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim > 0)
+    dim = int(w.rng.integers(0, w.live[x].ndim))
+    size = w.live[x].shape[dim]
+    if size == 0:
+        return False
+    name = f"x{len(w.program.inputs)}"
+    arr = Arr(DType.I64, w.rng.integers(0, size, int(w.rng.integers(0, 6))))
+    w.program.inputs[name] = arr
+    w.live[name] = OracleBackend().tensor(arr)
+    if w.chance(0.6):
+        return w.attempt("torch.index_select({0}, {1}, {2})", x, dim, name)
+    return w.attempt(
+        "torch.index_add({0}, {1}, {2}, torch.index_select({0}, {1}, {2}))", x, dim, name
+    )
+
+
+def _scatter(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim == 2 and min(t.shape) > 0)
+    rows, columns = w.live[x].shape
+    name = f"x{len(w.program.inputs)}"
+    index = np.argsort(w.rng.random((rows, columns)), axis=1)[:, : max(1, columns - 1)].astype(
+        np.int64
+    )
+    w.program.inputs[name] = Arr(DType.I64, index)
+    w.live[name] = OracleBackend().tensor(w.program.inputs[name])
+    return w.attempt("torch.scatter({0}, 1, {1}, {0}[:, :" + str(index.shape[1]) + "])", x, name)
+
+
+def _one_hot(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.dtype == DType.I64)
+    return w.attempt("torch.nn.functional.one_hot(torch.lt({0}, 1).to(torch.int64), 3)", x)
+
+
+def _rand(w: Writer) -> bool:
+    shape = tuple(w.live[w.tensor()].shape)
+    return w.attempt(f"torch.rand({shape}, dtype=torch.{w.pick(FLOATS).torch_name})")
+
+
+def _write(w: Writer) -> bool:
+    """An in-place statement, often through a view."""
+    x = w.tensor(lambda t: not t.requires_grad and _writable(t))
+    t = w.live[x]
+    fits = w.names(
+        lambda u: _expands_to(u.shape, t.shape) and not np.shares_memory(u.arr.data, t.arr.data)
+    )
+    y: Operand = w.pick(fits) if fits and w.chance(0.7) else w.number()
+    statement = w.pick(
+        [
+            "{0}.add_({1})",
+            "{0}.mul_({1})",
+            "{0}.copy_({1})",
+            "{0}.sub_({1})",
+            "{0}.fill_({1})",
+            "{0}.relu_()",
+        ]
+    )
+    if statement.startswith("{0}.copy_") and not isinstance(y, str):
+        return False
+    if statement.startswith("{0}.fill_"):
+        y = w.number()
+    return w.attempt(statement, x, y, out=False, writes=x)
+
+
+def _set_slice(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim > 0 and t.shape[0] > 1 and not t.requires_grad and _writable(t))
+    return w.attempt("{0}[1:].fill_({1})", x, w.number(), out=False, writes=x)
+
+
+def _write_grad(w: Writer) -> bool:
+    """An in-place statement on a recorded, unsaved intermediate: a fresh result of this statement
+    pair."""
+    x = w.tensor(lambda t: t.dtype.is_float and t.requires_grad)
+    name = f"v{len(w.program.steps)}"
+    if not w.attempt("{0} + {1}", x, w.number()):
+        return False
+    t = w.live[name]
+    fits = w.names(lambda u: u.dtype == t.dtype and _expands_to(u.shape, t.shape) and u is not t)
+    if not fits:
+        return False
+    return w.attempt(
+        w.pick(["{0}.add_({1})", "{0}.sub_({1})"]), name, w.pick(fits), out=False, writes=name
+    )
+
+
+def _writable(t: Any) -> bool:
+    """No two elements share memory."""
+    return all(s <= 1 or stride != 0 for s, stride in zip(t.shape, t.arr.data.strides))
+
+
+def _expands_to(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    return len(a) <= len(b) and all(x in (1, y) for x, y in zip(a[::-1], b[::-1]))
+
+
+_COMMON = [_binary] * 5 + [
+    _reversed,
+    _maximum,
+    _unary,
+    _smooth,
+    _smooth,
+    _where_fresh,
+    _sum,
+    _sum,
+    _max,
+    _matmul,
+    _matmul,
+]
+_COMMON += [_softmax, _view, _view, _view, _view, _cat, _index, _scatter]
+_FORWARD = (
+    _COMMON
+    + [_compare, _compare, _where, _where, _cast, _cast, _argmax, _one_hot, _rand]
+    + [_write] * 5
+    + [_set_slice]
+)
+_DIFFERENTIABLE = _COMMON + [_cast, _compare, _where, _write_grad, _write_grad]
+
+
+def _finish_with_loss(w: Writer) -> None:
+    """loss = sum of the sums of a few float results, in float64 so that every dtype flows back."""
+    found = [n for n in w.names(lambda t: t.requires_grad) if n.startswith("v")] or ["x0"]
+    last = tuple(found[-3:])
+    terms = [f"torch.sum({{{i}}}).to(torch.float64)" for i in range(len(last))]
+    step = Step("loss", " + ".join(terms), last)
+    w.program.steps.append(step)
+    w.program.outputs.append("loss")
+
+
+def generate(seed: int, length: int | None = None) -> Program:
+    """The program of a seed."""
+    differentiable = seed % 3 == 0
+    w = Writer(seed, differentiable)
+    wanted = length or int(w.rng.integers(3, 16))
+    for _ in range(int(w.rng.integers(1, 4))):
+        w.add_input()
+    for _ in range(wanted * 6):
+        if len(w.program.steps) >= wanted:
+            break
+        if len(w.program.inputs) < 6 and w.chance(0.1):
+            w.add_input()
+        w.grow()
+    w.program.outputs = [s.out for s in w.program.steps if s.out]
+    if differentiable:
+        _finish_with_loss(w)
+    return w.program
+
+
+def programs(count: int, seed: int) -> Iterator[Program]:
+    """`count` programs from consecutive seeds."""
+    return (generate(s) for s in range(seed, seed + count))
