@@ -1,0 +1,166 @@
+#include "frontends/jit/Records.h"
+#include <algorithm>
+#include <pthread.h>
+
+using namespace torchc::jit;
+
+namespace {
+
+constexpr size_t maxText = 1000;
+
+/// Cuts at a character boundary of UTF-8.
+void cut(std::string &text) {
+  if (text.size() <= maxText)
+    return;
+  size_t n = maxText;
+  while (n && (uint8_t(text[n]) & 0xc0) == 0x80)
+    --n;
+  text.resize(n);
+  text += "...";
+}
+
+std::string keyOf(RecordKind kind, const Site &site, const std::string &reason) {
+  std::string key(1, char(kind));
+  key += std::to_string(site.line);
+  for (const std::string *s : {&site.file, &site.function, &reason}) {
+    key += '\0';
+    key += *s;
+  }
+  return key;
+}
+
+void quote(std::string &out, const std::string &text) {
+  static const char digits[] = "0123456789abcdef";
+  out += '"';
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (uint8_t(c) < 0x20) {
+      out += "\\u00";
+      out += digits[uint8_t(c) >> 4];
+      out += digits[c & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+} // namespace
+
+namespace torchc::jit {
+
+/// A fork while another thread adds a record must not leave the lock taken in the child.
+struct RecordsFork {
+  static void install() {
+    pthread_atfork([] { Records::global().mutex.lock(); }, [] { Records::global().mutex.unlock(); },
+                   [] { Records::global().mutex.unlock(); });
+  }
+};
+
+} // namespace torchc::jit
+
+const char *torchc::jit::kindName(RecordKind kind) {
+  static const char *const names[] = {"fallback",   "miss",  "specialise", "compile-failed",
+                                      "relaxation", "cache", "helper"};
+  return names[int(kind)];
+}
+
+Records::Records(size_t capacity) : capacity(std::max<size_t>(capacity, 1)) {}
+Records::~Records() = default;
+
+Records &Records::global() {
+  static Records *records = new Records();
+  static bool once = (RecordsFork::install(), true);
+  (void)once;
+  return *records;
+}
+
+void Records::add(RecordKind kind, const Site &site, std::string reason, std::string oldValue,
+                  std::string newValue) {
+  for (std::string *s : {&reason, &oldValue, &newValue})
+    cut(*s);
+  std::string key = keyOf(kind, site, reason);
+  std::lock_guard lock(mutex);
+  ++clock;
+  auto found = index.find(key);
+  if (found == index.end()) {
+    if (byUse.size() == capacity) {
+      const Record &old = byUse.front();
+      index.erase(keyOf(old.kind, old.site, old.reason));
+      byUse.pop_front();
+      ++numDropped;
+    }
+    byUse.push_back({kind, site, std::move(reason), {}, {}, 0, clock, 0});
+    found = index.emplace(std::move(key), std::prev(byUse.end())).first;
+  } else {
+    byUse.splice(byUse.end(), byUse, found->second);
+  }
+  Record &r = *found->second;
+  r.oldValue = std::move(oldValue);
+  r.newValue = std::move(newValue);
+  r.last = clock;
+  ++r.count;
+}
+
+std::vector<Record> Records::all() const {
+  std::vector<Record> list;
+  {
+    std::lock_guard lock(mutex);
+    list.assign(byUse.begin(), byUse.end());
+  }
+  std::sort(list.begin(), list.end(),
+            [](const Record &a, const Record &b) { return a.first < b.first; });
+  return list;
+}
+
+uint64_t Records::dropped() const {
+  std::lock_guard lock(mutex);
+  return numDropped;
+}
+
+void Records::clear() {
+  std::lock_guard lock(mutex);
+  byUse.clear();
+  index.clear();
+  numDropped = 0;
+}
+
+std::string Records::text() const {
+  std::string out;
+  for (const Record &r : all()) {
+    if (!r.site.file.empty())
+      out += r.site.file + ":" + std::to_string(r.site.line) + " ";
+    if (!r.site.function.empty())
+      out += r.site.function + ": ";
+    out += std::string(kindName(r.kind)) + ": " + r.reason;
+    if (!r.oldValue.empty() || !r.newValue.empty())
+      out += " (" + r.oldValue + " -> " + r.newValue + ")";
+    out += ", " + std::to_string(r.count) + (r.count == 1 ? " time\n" : " times\n");
+  }
+  if (uint64_t n = dropped())
+    out += std::to_string(n) + " older records were dropped\n";
+  return out;
+}
+
+std::string Records::json() const {
+  std::string out = "{\"dropped\":" + std::to_string(dropped()) + ",\"records\":[";
+  bool first = true;
+  for (const Record &r : all()) {
+    out += first ? "{\"kind\":" : ",{\"kind\":";
+    first = false;
+    quote(out, kindName(r.kind));
+    out += ",\"file\":";
+    quote(out, r.site.file);
+    out += ",\"line\":" + std::to_string(r.site.line) + ",\"function\":";
+    quote(out, r.site.function);
+    out += ",\"reason\":";
+    quote(out, r.reason);
+    out += ",\"old\":";
+    quote(out, r.oldValue);
+    out += ",\"new\":";
+    quote(out, r.newValue);
+    out += ",\"count\":" + std::to_string(r.count) + "}";
+  }
+  return out + "]}";
+}
