@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from oracle import api, body, contract, dtypes, fma, index, random, reduce
 from oracle.dtypes import ALL, FLOATS, Arr, DType
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-
 from op_samples import salted, values
 from oracle import api
 from oracle.body import BodiesMissing

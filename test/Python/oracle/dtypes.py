@@ -180,9 +180,9 @@ def f16_to_f32(bits: np.ndarray) -> np.ndarray:
 def to_compute(x: Arr) -> np.ndarray:
     """The values of `x` in its op-math type."""
     if x.dtype == DType.BF16:
-        return bf16_to_f32(x.data)
+        return np.asarray(bf16_to_f32(x.data))
     if x.dtype == DType.F16:
-        return f16_to_f32(x.data)
+        return np.asarray(f16_to_f32(x.data))
     return x.data
 
 

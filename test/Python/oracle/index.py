@@ -22,7 +22,7 @@ from .reduce import normalize_dim
 
 def _checked(index: Arr, size: int, what: str, negative: bool = False) -> np.ndarray:
     """Index values as int64, each within [0, size)."""
-    if index.dtype not in (DType.I64, DType.I32):
+    if index.data.size and index.dtype not in (DType.I64, DType.I32):
         raise RuntimeError(
             f"{what}: expected index of dtype int32 or int64, got {index.dtype.torch_name}"
         )
@@ -102,11 +102,13 @@ def scatter_add(x: Arr, dim: int, index: Arr, src: Arr) -> Arr:
 def gather(x: Arr, dim: int, index: Arr) -> Arr:
     """torch.gather."""
     dim = normalize_dim(dim, x.ndim)
-    flat = _checked(index, x.shape[dim], "gather")
-    window = x.data[
-        tuple(slice(None) if d == dim else slice(0, s) for d, s in enumerate(flat.shape))
-    ]
-    return Arr(x.dtype, np.take_along_axis(window, flat, axis=dim))
+    if index.data.size == 0:
+        return Arr(x.dtype, np.zeros(index.shape, x.dtype.storage))
+    data, where = np.atleast_1d(x.data), Arr(index.dtype, np.atleast_1d(index.data))
+    flat = _checked(where, data.shape[dim], "gather")
+    shape = enumerate(flat.shape)
+    window = data[tuple(slice(None) if d == dim else slice(0, s) for d, s in shape)]
+    return Arr(x.dtype, np.take_along_axis(window, flat, axis=dim).reshape(index.shape))
 
 
 def one_hot(index: Arr, num_classes: int = -1) -> Arr:

@@ -228,8 +228,10 @@ def mean(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
     return make(reduce.mean(x.arr, dim, keepdim), "mean", [x], dim=dim, count=count)
 
 
-def max(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The maximum of all, or (values, indices) along `dim`."""
+def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Any:
+    """The maximum of all, (values, indices) along `dim`, or maximum with another tensor."""
+    if isinstance(dim, Tensor):
+        return maximum(x, dim)
     if dim is None:
         return make(reduce.amax(x.arr), "max_all", [x], x=x)
     indices = make(reduce.argmax(x.arr, dim, keepdim))

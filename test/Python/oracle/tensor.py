@@ -128,6 +128,8 @@ class Tensor:
         return int(np.prod(self.shape, dtype=np.int64))
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d tensor")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
