@@ -17,6 +17,10 @@ std::unique_ptr<mlir::Pass> createDecomposePass();
 /// Removes casts, reshapes, expands, transposes and slices that change nothing and merges neighbours, with equal bits.
 std::unique_ptr<mlir::Pass> createSimplifyPass();
 
+/// Gives every op that computes something the number of its kernel, `torchc.kernel`: chains over one iteration space share
+/// one, a reduction over leading or trailing axes takes its only producer chain along.
+std::unique_ptr<mlir::Pass> createFusePass();
+
 /// Makes the passes available to torchc-opt.
 void registerTorchcPasses();
 

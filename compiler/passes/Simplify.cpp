@@ -84,6 +84,7 @@ void registerTorchcPasses() {
   registerPass([] { return createDifferentiatePass(); });
   registerPass([] { return createDecomposePass(); });
   registerPass([] { return createSimplifyPass(); });
+  registerPass([] { return createFusePass(); });
 }
 
 } // namespace torchc::compiler
