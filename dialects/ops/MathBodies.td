@@ -150,7 +150,9 @@ defvar tanhF64 = [
   (Add:$v $c, $c),
   (Fma:$t $v, (Bits 0x3ff71547652b82fe), (Bits 0x4338000000000000)),
   (Sub:$k $t, (Bits 0x4338000000000000)),
-  (Fma:$r $k, (Bits 0xbc7abc9e3b39803f), (Fma $k, (Bits 0xbfe62e42fefa39ef), $v)),
+  (Fma:$rh $k, (Bits 0xbfe62e42fefa39ef), $v),
+  (Fma:$r $k, (Bits 0xbc7abc9e3b39803f), $rh),
+  (Fma:$rl $k, (Bits 0xbc7abc9e3b39803f), (Sub $rh, $r)),
   (Fma:$p (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0x3e5ad9c4ffb38551),
       $r, (Bits 0x3e928ad89716beb9)),
       $r, (Bits 0x3ec71df0f52075b4)),
@@ -161,7 +163,7 @@ defvar tanhF64 = [
       $r, (Bits 0x3fa5555555550771)),
       $r, (Bits 0x3fc555555555550a)),
       $r, (Bits 0x3fe000000000000a)),
-  (Mul:$q $p, (Mul $r, $r)),
+  (Fma:$q $p, (Mul $r, $r), $rl),
   (Add:$m $r, $q),
   (Sub:$ml $q, (Sub $m, $r)),
   (FromInt:$s (ISub (ConstI 0x3ff0000000000000), (IShl (ToInt $t), (ConstI 52)))),
@@ -177,5 +179,9 @@ defvar tanhF64 = [
   (Fma:$z (Add (Fma $w, $d, $n), (Fma $w, $dl, $nl)), $inv, $y),
   (FromInt (IOr (ToInt $z), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
 ];
+
+include "MathBodiesErf.td"
+include "MathBodiesExp.td"
+include "MathBodiesLog.td"
 
 #endif
