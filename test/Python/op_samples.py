@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from oracle.dtypes import ALL, Arr, DType, cast, f32_to_bf16, f32_to_f16
 
 Rng = np.random.Generator

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from differential.backends import OracleBackend, TorchcBackend, difference
 from op_db import ROWS, Row
 from op_samples import Input, Sample, values

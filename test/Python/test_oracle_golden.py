@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from oracle import api, body, dtypes
 from oracle.dtypes import Arr, DType
 

@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+
 from op_samples import from_bits, values
 from oracle import api, body, fused
 from oracle.dtypes import ALL, FLOATS, INTS, Arr, DType, cast, same_bits
@@ -219,7 +220,7 @@ def train(torch: Any, steps: int) -> tuple[list[float], list[Any]]:
 def test_training_on_the_oracle() -> None:
     losses, weights = train(api, 40)
     again, _ = train(api, 4)
-    assert losses[:4] == again and losses[-1] < 0.5 * losses[0]
+    assert losses[:4] == again and losses[-1] < 0.6 * losses[0]
     assert all(np.isfinite(w.arr.data).all() for w in weights)
 
 

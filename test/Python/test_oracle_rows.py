@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from differential.backends import OracleBackend
 from op_db import ROWS, Row
 from op_samples import Input, Sample

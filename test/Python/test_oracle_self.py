@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from oracle import api, body, contract, dtypes, fma, index, random, reduce
 from oracle.dtypes import ALL, FLOATS, Arr, DType
 

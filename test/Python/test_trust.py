@@ -4,6 +4,7 @@ many more."""
 from __future__ import annotations
 
 import pytest
+
 from differential.generate import generate, programs
 from differential.program import run
 from differential.runner import ORACLE, Report, check, compare

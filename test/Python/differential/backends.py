@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+
 from oracle import api
 from oracle.dtypes import Arr, DType, same_bits
 

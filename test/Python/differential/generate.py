@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+
 from op_samples import salted, values
 from oracle import api
 from oracle.body import BodiesMissing

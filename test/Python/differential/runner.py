@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from op_samples import salted
 from oracle.dtypes import Arr
 
