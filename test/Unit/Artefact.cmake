@@ -8,12 +8,12 @@ foreach(arch x86_64 aarch64)
 endforeach()
 add_custom_target(torchc-toy-objects DEPENDS ${toyObjects})
 torchc_unit_test(artefact-test
-  SOURCES ArtefactTest.cpp ArtefactProgramTest.cpp ArtefactNpyTest.cpp
+  SOURCES ArtefactTest.cpp ArtefactProgramTest.cpp ArtefactNpyTest.cpp ArtefactCliTest.cpp
   LIBS TorchcLink torchc_artefact_program)
-add_dependencies(artefact-test torchc-toy-objects)
+add_dependencies(artefact-test torchc-toy-objects torchc)
 target_compile_definitions(artefact-test PRIVATE TORCHC_TOY_DIR="${CMAKE_BINARY_DIR}/test"
-  TORCHC_INCLUDE_DIR="${CMAKE_SOURCE_DIR}/runtime/include" TORCHC_TEST_CC="${CMAKE_C_COMPILER}")
-torchc_static_tool(artefact-test)
+  TORCHC_INCLUDE_DIR="${CMAKE_SOURCE_DIR}/runtime/include" TORCHC_TEST_CC="${CMAKE_C_COMPILER}" TORCHC_BIN="$<TARGET_FILE:torchc>")
+torchc_static_llvm(artefact-test)
 
 torchc_unit_test(serve-test SOURCES ServeTest.cpp)
 add_dependencies(serve-test torchc)

@@ -2,6 +2,7 @@
 #include "ArtefactToy.h"
 #include <cmath>
 #include <dlfcn.h>
+#include <random>
 
 namespace torchc::test {
 namespace {
@@ -164,6 +165,55 @@ TEST_F(ArtefactTest, RefusesWrongInputs) {
   EXPECT_EQ(table->run(instance, nullptr, 0, &y.value, 1), TORCHC_INVALID);
   EXPECT_STREQ(table->message(instance), "expected 1 inputs and 1 outputs, got 0 and 1");
   EXPECT_EQ(table->run(nullptr, &good.value, 1, &y.value, 1), TORCHC_INVALID);
+}
+
+// Whatever the metadata of a tensor says, a call gives a status; strides alone are the caller's
+// word.
+TEST_F(ArtefactTest, RandomMetadata) {
+  load(model("toy"));
+  create();
+  std::mt19937 random(2);
+  const int64_t sizes[] = {0, 1, 2, 3, 4, -1, 5, INT64_MAX, INT64_MIN, int64_t(1) << 32};
+  int fine = 0;
+  for (int i = 0; i < 50000; ++i) {
+    Tensor in({2, 3, 1, 1}, std::vector<float>(12)), out({2, 3, 1, 1}, std::vector<float>(12));
+    in.tensor.ndim = out.tensor.ndim = 2;
+    for (Tensor *t : {&in, &out})
+      for (int k = random() % 3; k > 0; --k) {
+        DLTensor &x = t->tensor;
+        switch (random() % 8) {
+        case 0:
+          x.ndim = int(random() % 6) - 1;
+          break;
+        case 1:
+          x.dtype.code = random() % 9;
+          break;
+        case 2:
+          x.dtype.bits = random() % 2 ? 64 : random();
+          break;
+        case 3:
+          x.dtype.lanes = random() % 3;
+          break;
+        case 4:
+          x.device.device_type = DLDeviceType(random() % 16);
+          break;
+        case 5:
+          t->shape[random() % 2] = sizes[random() % 10];
+          break;
+        case 6:
+          *(random() % 2 ? (void **)&x.data : (void **)&x.shape) = nullptr;
+          break;
+        case 7:
+          t->value.kind = random() % 8;
+          break;
+        }
+      }
+    int status = table->run(instance, &in.value, 1, &out.value, 1);
+    ASSERT_TRUE(status == TORCHC_OK || status == TORCHC_INVALID || status == TORCHC_TOO_SMALL);
+    EXPECT_EQ(status == TORCHC_OK, !*table->message(instance));
+    fine += status == TORCHC_OK;
+  }
+  EXPECT_GT(fine, 1000);
 }
 
 TEST_F(ArtefactTest, Outputs) {

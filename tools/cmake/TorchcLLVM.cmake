@@ -16,6 +16,8 @@ target_link_libraries(torchc_lld INTERFACE torchc_llvm_headers ${LLVM_LIBRARY_DI
 if(NOT TORCHC_STATIC_LLVM)
   target_link_libraries(torchc_mlir INTERFACE MLIR LLVM)
   target_link_libraries(torchc_lld INTERFACE LLVM ${TORCHC_ZLIB_STATIC} ${TORCHC_ZSTD_STATIC})
+  function(torchc_static_llvm name)
+  endfunction()
   function(torchc_static_tool name)
   endfunction()
   return()
@@ -40,15 +42,19 @@ foreach(target ${LLVM_TARGETS_TO_BUILD})
   endforeach()
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/gen/NoTargets.c CONTENT "${code}" @ONLY)
-add_library(torchc_no_targets OBJECT ${CMAKE_BINARY_DIR}/gen/NoTargets.c ${CMAKE_SOURCE_DIR}/compiler/link/NoLto.cpp
-  ${CMAKE_SOURCE_DIR}/compiler/link/Compat.c)
+add_library(torchc_no_targets OBJECT ${CMAKE_BINARY_DIR}/gen/NoTargets.c ${CMAKE_SOURCE_DIR}/compiler/link/NoLto.cpp)
 target_link_libraries(torchc_no_targets PRIVATE torchc_llvm_headers)
 target_link_libraries(torchc_lld INTERFACE torchc_mlir)
 
-# For an executable that links torchc_mlir or torchc_lld: not position independent (starts 3 ms sooner), stripped, no
-# unwind tables (nothing throws).
-function(torchc_static_tool name)
+# For every executable that links torchc_lld.
+function(torchc_static_llvm name)
   target_sources(${name} PRIVATE $<TARGET_OBJECTS:torchc_no_targets>)
+endfunction()
+
+# For one that is shipped: not position independent (starts 3 ms sooner), stripped, no unwind tables (nothing throws).
+function(torchc_static_tool name)
+  torchc_static_llvm(${name})
+  target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/compiler/link/Compat.c)
   target_link_options(${name} PRIVATE -no-pie -s -static-libstdc++ -static-libgcc -Wl,--gc-sections,-O2
     -Wl,--no-eh-frame-hdr -Wl,-T,${CMAKE_SOURCE_DIR}/tools/cmake/noeh.ld)
   set_target_properties(${name} PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/tools/cmake/noeh.ld)
