@@ -50,8 +50,7 @@ inline bool isContiguous(int rank, const int64_t *sizes, const int64_t *strides)
 bool isNonOverlapping(int rank, const int64_t *sizes, const int64_t *strides);
 
 /// The lowest and highest element offset that a view reaches; 0 and -1 for an empty one.
-inline void offsetRange(int rank, const int64_t *sizes, const int64_t *strides, int64_t &low,
-                        int64_t &high) {
+inline void offsetRange(int rank, const int64_t *sizes, const int64_t *strides, int64_t &low, int64_t &high) {
   low = high = 0;
   for (int i = 0; i < rank; ++i) {
     if (sizes[i] == 0) {

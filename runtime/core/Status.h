@@ -51,8 +51,7 @@ constexpr ErrorKind statusKind(KernelStatus s) {
 inline void raiseStatus(int32_t *word, KernelStatus s) {
   int32_t expected = 0;
   if (word)
-    __atomic_compare_exchange_n(word, &expected, int32_t(s), false, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(word, &expected, int32_t(s), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 } // namespace torchc

@@ -14,10 +14,7 @@ struct RefCount {
   void init() { v.store(1, std::memory_order_relaxed); }
   void increment() { v.fetch_add(1, std::memory_order_relaxed); }
   /// True: the caller was the last owner and must free.
-  bool decrement() {
-    return v.load(std::memory_order_acquire) == 1 ||
-           v.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  }
+  bool decrement() { return v.load(std::memory_order_acquire) == 1 || v.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   uint32_t get() const { return v.load(std::memory_order_acquire); }
 };
 

@@ -35,10 +35,9 @@ enum Flag : uint32_t {
 
 };
 /// Any of these sends an op to its slow path.
-inline constexpr uint32_t slowFlags = FlagPending | FlagNonContiguous | FlagSubclass | FlagNotCpu |
-                                      FlagInference | FlagInferenceTensor | FlagRecording |
-                                      FlagRetracing | FlagAutocast | FlagFunctorch | FlagProfiling |
-                                      FlagTorchMode;
+inline constexpr uint32_t slowFlags = FlagPending | FlagNonContiguous | FlagSubclass | FlagNotCpu | FlagInference |
+                                      FlagInferenceTensor | FlagRecording | FlagRetracing | FlagAutocast |
+                                      FlagFunctorch | FlagProfiling | FlagTorchMode;
 
 /// The part that tape nodes capture and backward restores, and that guards compare by its digest.
 struct ThreadModes {

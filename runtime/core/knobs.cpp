@@ -15,8 +15,7 @@ const char *text(const char *name) {
 
 const char *refuse(const char *name, const char *value, const char *expected) {
   if (!problemText[0])
-    std::snprintf(problemText, sizeof problemText, "%s: expected %s, got '%.64s'", name, expected,
-                  value);
+    std::snprintf(problemText, sizeof problemText, "%s: expected %s, got '%.64s'", name, expected, value);
   return nullptr;
 }
 

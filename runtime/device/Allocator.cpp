@@ -90,8 +90,7 @@ pthread_key_t exitKey() {
     pthread_key_t k;
     pthread_key_create(&k, threadExit);
     // A child must not inherit the lock from a thread that it doesn't have.
-    pthread_atfork([] { central.mutex.lock(); }, [] { central.mutex.unlock(); },
-                   [] { central.mutex.unlock(); });
+    pthread_atfork([] { central.mutex.lock(); }, [] { central.mutex.unlock(); }, [] { central.mutex.unlock(); });
     return k;
   }();
   return key;

@@ -64,8 +64,7 @@ double quotaCpus() {
   char line[256];
   walk("/sys/fs/cgroup", groupOf(""), [&](const std::string &dir) {
     double quota, period;
-    if (readLine(dir + "/cpu.max", line, sizeof line) &&
-        std::sscanf(line, "%lf %lf", &quota, &period) == 2)
+    if (readLine(dir + "/cpu.max", line, sizeof line) && std::sscanf(line, "%lf %lf", &quota, &period) == 2)
       note(quota, period);
   });
   for (const char *root : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
@@ -111,8 +110,7 @@ int64_t cgroupMemoryLimit() {
       best = v;
   };
   walk("/sys/fs/cgroup", groupOf(""), [&](const std::string &d) { visit(d + "/memory.max"); });
-  walk("/sys/fs/cgroup/memory", groupOf("memory"),
-       [&](const std::string &d) { visit(d + "/memory.limit_in_bytes"); });
+  walk("/sys/fs/cgroup/memory", groupOf("memory"), [&](const std::string &d) { visit(d + "/memory.limit_in_bytes"); });
   return best;
 }
 

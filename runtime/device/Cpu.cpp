@@ -47,9 +47,7 @@ public:
   Stream &defaultStream() override { return stream; }
 
 private:
-  static int smallClass(size_t bytes) {
-    return bytes > 1024 ? 0 : bytes ? int((bytes + 63) / 64) : 1;
-  }
+  static int smallClass(size_t bytes) { return bytes > 1024 ? 0 : bytes ? int((bytes + 63) / 64) : 1; }
   ImmediateStream stream{*this};
 };
 
@@ -118,17 +116,14 @@ std::string deviceString(DeviceKind kind, int index) {
 }
 
 bool parseDevice(std::string_view text, DeviceId &out, Diag &diag) {
-  auto invalid = [&] {
-    return diag.fail(ErrorKind::Runtime, "Invalid device string: '" + std::string(text) + "'");
-  };
+  auto invalid = [&] { return diag.fail(ErrorKind::Runtime, "Invalid device string: '" + std::string(text) + "'"); };
   std::string_view kind = text.substr(0, text.find(':'));
   int k = 0;
   while (k < numDeviceKinds && deviceKindName(DeviceKind(k)) != kind)
     ++k;
   if (k == numDeviceKinds)
     return diag.fail(ErrorKind::Runtime,
-                     "Expected one of cpu, cuda, meta device type at start of device string: " +
-                         std::string(text));
+                     "Expected one of cpu, cuda, meta device type at start of device string: " + std::string(text));
   int index = -1;
   if (kind.size() != text.size()) {
     std::string_view digits = text.substr(kind.size() + 1);

@@ -37,14 +37,14 @@ struct Job {
 };
 
 struct Pool {
-  std::atomic<uint32_t> owner{0};    // 1: a caller has the pool
+  std::atomic<uint32_t> owner{0}; // 1: a caller has the pool
   std::atomic<uint32_t> state{0};
-  std::atomic<int64_t> next{0};      // next chunk
+  std::atomic<int64_t> next{0}; // next chunk
   std::atomic<uint32_t> sleepers{0}; // workers in or about to be in futexWait(state)
-  std::atomic<uint32_t> left{0};     // counts leaves of the last worker: the caller's futex
-  std::atomic<uint32_t> waiting{0};  // the caller sleeps on `left`
+  std::atomic<uint32_t> left{0}; // counts leaves of the last worker: the caller's futex
+  std::atomic<uint32_t> waiting{0}; // the caller sleeps on `left`
   std::atomic<uint32_t> stop{0};
-  std::atomic<int> wanted{0};        // threads, 0: not decided
+  std::atomic<int> wanted{0}; // threads, 0: not decided
   Job job{};
   std::vector<pthread_t> workers;
 };
@@ -52,12 +52,10 @@ struct Pool {
 Pool *pool = new Pool;
 
 void futexWait(std::atomic<uint32_t> &word, uint32_t expected) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, expected, nullptr,
-          nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 void futexWake(std::atomic<uint32_t> &word, int n) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, n, nullptr, nullptr,
-          0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, n, nullptr, nullptr, 0);
 }
 void pause() {
 #if defined(__x86_64__)
@@ -154,9 +152,7 @@ bool lockPool(Pool &p) {
 void unlockPool(Pool &p) { p.owner.store(0, std::memory_order_release); }
 
 /// The state word of the next job, still closed. Nobody is inside, only the owner changes the word now.
-uint32_t nextJob(Pool &p) {
-  return (p.state.load(std::memory_order_relaxed) + jobStep) & jobMask;
-}
+uint32_t nextJob(Pool &p) { return (p.state.load(std::memory_order_relaxed) + jobStep) & jobMask; }
 
 /// Starts missing workers; the owner calls. Fewer than wanted is no error.
 void startWorkers(Pool &p, int threads) {
@@ -271,7 +267,6 @@ void setFlushDenormals(uint32_t bits) {
 
 } // namespace torchc
 
-void torchc_parallel_for(int64_t begin, int64_t end, int64_t grain, torchc::RangeFn fn,
-                         void *context) {
+void torchc_parallel_for(int64_t begin, int64_t end, int64_t grain, torchc::RangeFn fn, void *context) {
   torchc::parallelFor(begin, end, grain, fn, context);
 }

@@ -30,8 +30,7 @@ inline void parallelFor(int64_t begin, int64_t end, int64_t grain, RangeFn fn, v
 template <class F> void parallelFor(int64_t begin, int64_t end, int64_t grain, F &&body) {
   using Body = std::remove_reference_t<F>;
   parallelFor(
-      begin, end, grain,
-      [](void *c, int64_t b, int64_t e) { (*static_cast<Body *>(c))(b, e); },
+      begin, end, grain, [](void *c, int64_t b, int64_t e) { (*static_cast<Body *>(c))(b, e); },
       const_cast<void *>(static_cast<const void *>(&body)));
 }
 

@@ -35,9 +35,7 @@ std::shared_ptr<const Executable> Executable::load(const void *bytes, size_t siz
   return e;
 }
 
-Kernel Executable::kernel(const char *name) const {
-  return reinterpret_cast<Kernel>(image.symbol(name));
-}
+Kernel Executable::kernel(const char *name) const { return reinterpret_cast<Kernel>(image.symbol(name)); }
 
 const std::string &Executable::metadata() const {
   static const std::string none;

@@ -35,15 +35,13 @@ public:
         machine(machine == ElfMachine::Native ? nativeMachine : machine), diag(diag) {}
 
   bool load(SymbolResolver resolve, void *context) {
-    return readHeader() && readSections() && readSymbols() && layOut() &&
-           bindSymbols(resolve, context) && relocateAll() && keepSymbols() && protect();
+    return readHeader() && readSections() && readSymbols() && layOut() && bindSymbols(resolve, context) &&
+           relocateAll() && keepSymbols() && protect();
   }
 
 private:
   bool fail(const std::string &what) { return diag.fail(ErrorKind::Runtime, "object: " + what); }
-  bool inFile(uint64_t offset, uint64_t bytes) const {
-    return offset <= size && bytes <= size - offset;
-  }
+  bool inFile(uint64_t offset, uint64_t bytes) const { return offset <= size && bytes <= size - offset; }
   template <class T> T at(uint64_t offset) const {
     T v;
     std::memcpy(&v, bytes + offset, sizeof v);
@@ -85,7 +83,7 @@ private:
   std::vector<size_t> offsets; // of loaded sections in the image
   std::vector<Elf64_Sym> syms;
   std::vector<uint64_t> addresses; // of symbols; 0: not usable
-  size_t strings = 0;              // section of the symbols' names
+  size_t strings = 0; // section of the symbols' names
   size_t slots = 0, codeBytes = 0;
   size_t metaBytes = 0, numRelocations = 0; // kept below the file's size: its sections may overlap
 };
@@ -95,16 +93,14 @@ bool Loader::readHeader() {
     return fail("expected a relocatable ELF file, got " + std::to_string(size) + " bytes");
   header = at<Elf64_Ehdr>(0);
   const unsigned char *id = header.e_ident;
-  if (std::memcmp(id, ELFMAG, SELFMAG) || id[EI_CLASS] != ELFCLASS64 ||
-      id[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL)
+  if (std::memcmp(id, ELFMAG, SELFMAG) || id[EI_CLASS] != ELFCLASS64 || id[EI_DATA] != ELFDATA2LSB ||
+      header.e_type != ET_REL)
     return fail("expected a relocatable 64-bit little-endian ELF file");
   unsigned expected = machine == ElfMachine::AArch64 ? EM_AARCH64 : EM_X86_64;
   if (header.e_machine != expected)
-    return fail("made for ELF machine " + std::to_string(header.e_machine) + ", expected " +
-                std::to_string(expected));
+    return fail("made for ELF machine " + std::to_string(header.e_machine) + ", expected " + std::to_string(expected));
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > maxSections ||
-      !inFile(header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)) ||
-      header.e_shstrndx >= header.e_shnum)
+      !inFile(header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)) || header.e_shstrndx >= header.e_shnum)
     return fail("the section table is damaged");
   return true;
 }
@@ -130,17 +126,14 @@ bool Loader::readSections() {
     if (s.sh_type == SHT_REL)
       return fail(std::string("section ") + name + " has relocations without addends");
     if (!(s.sh_flags & SHF_ALLOC)) {
-      if (!std::strncmp(name, ".torchc.", 8) && s.sh_type == SHT_PROGBITS &&
-          (metaBytes += s.sh_size) <= size)
-        image.sections.emplace_back(
-            name, std::string(reinterpret_cast<const char *>(bytes + s.sh_offset), s.sh_size));
+      if (!std::strncmp(name, ".torchc.", 8) && s.sh_type == SHT_PROGBITS && (metaBytes += s.sh_size) <= size)
+        image.sections.emplace_back(name, std::string(reinterpret_cast<const char *>(bytes + s.sh_offset), s.sh_size));
       continue;
     }
     if (s.sh_type == SHT_NOTE || s.sh_type == x86Unwind || !std::strcmp(name, ".eh_frame"))
       continue; // nothing unwinds through compiled code
     if ((s.sh_flags & SHF_TLS) || (s.sh_type != SHT_PROGBITS && s.sh_type != SHT_NOBITS))
-      return fail(std::string("section ") + name + " (type " + std::to_string(s.sh_type) +
-                  ") can't be loaded");
+      return fail(std::string("section ") + name + " (type " + std::to_string(s.sh_type) + ") can't be loaded");
     loaded[i] = true;
   }
   return true;
@@ -188,16 +181,13 @@ bool Loader::layOut() {
   if (end > maxImage || !place(true))
     return fail("the sections take more than 256 MiB");
   image.mappedBytes = alignUp(end ? end : 1, pageBytes);
-  void *p = mmap(nullptr, image.mappedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                 -1, 0);
+  void *p = mmap(nullptr, image.mappedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
-    return diag.fail(ErrorKind::Memory,
-                     "object: no memory for " + std::to_string(image.mappedBytes) + " bytes");
+    return diag.fail(ErrorKind::Memory, "object: no memory for " + std::to_string(image.mappedBytes) + " bytes");
   image.base = p;
   for (size_t i = 1; i < sections.size(); ++i)
     if (loaded[i] && sections[i].sh_type == SHT_PROGBITS && sections[i].sh_size)
-      std::memcpy(static_cast<uint8_t *>(p) + offsets[i], bytes + sections[i].sh_offset,
-                  sections[i].sh_size);
+      std::memcpy(static_cast<uint8_t *>(p) + offsets[i], bytes + sections[i].sh_offset, sections[i].sh_size);
   return true;
 }
 
@@ -251,9 +241,14 @@ bool Loader::relocateSection(const Elf64_Shdr &table) {
       return fail("a relocation uses a symbol that isn't loaded");
     uint8_t *place = base + offsets[table.sh_info] + r.r_offset;
     uint8_t *slot = base + slots + k * relocationSlot;
-    Relocation rel{uint32_t(ELF64_R_TYPE(r.r_info)), place,       target.sh_size - r.r_offset,
-                   uint64_t(place),                  addresses[k], r.r_addend,
-                   slot,                             uint64_t(slot)};
+    Relocation rel{uint32_t(ELF64_R_TYPE(r.r_info)),
+                   place,
+                   target.sh_size - r.r_offset,
+                   uint64_t(place),
+                   addresses[k],
+                   r.r_addend,
+                   slot,
+                   uint64_t(slot)};
     if (const char *why = relocate(machine, rel))
       return fail(std::string(why) + " (type " + std::to_string(rel.type) + ")");
   }
@@ -285,8 +280,8 @@ bool Loader::protect() {
   return true;
 }
 
-bool ObjectImage::load(const void *bytes, size_t size, SymbolResolver resolve, void *context,
-                       Diag &diag, ElfMachine machine) {
+bool ObjectImage::load(const void *bytes, size_t size, SymbolResolver resolve, void *context, Diag &diag,
+                       ElfMachine machine) {
   unload();
   if (Loader(*this, bytes, size, machine, diag).load(resolve, context))
     return true;

@@ -17,9 +17,7 @@ uint32_t get32(const uint8_t *p) {
   return v;
 }
 bool fits32(uint64_t v) { return int64_t(v) == int32_t(v); }
-constexpr uint32_t bits(uint64_t v, int high, int low) {
-  return uint32_t(v >> low) & ((1u << (high - low + 1)) - 1);
-}
+constexpr uint32_t bits(uint64_t v, int high, int low) { return uint32_t(v >> low) & ((1u << (high - low + 1)) - 1); }
 
 const char *putRelative32(const Relocation &r, uint64_t value) {
   if (!fits32(value))
@@ -67,8 +65,7 @@ const char *putPage(const Relocation &r, uint64_t value) {
   int64_t v = int64_t((value & ~4095ull) - (r.address & ~4095ull));
   if (v >= int64_t(1) << 32 || v < -(int64_t(1) << 32))
     return outOfReach;
-  put32(r.place, (get32(r.place) & 0x9f00001f) | bits(uint64_t(v), 13, 12) << 29 |
-                     bits(uint64_t(v), 32, 14) << 5);
+  put32(r.place, (get32(r.place) & 0x9f00001f) | bits(uint64_t(v), 13, 12) << 29 | bits(uint64_t(v), 32, 14) << 5);
   return nullptr;
 }
 
@@ -97,12 +94,8 @@ const char *relocateA64(const Relocation &r) {
   case R_AARCH64_ABS64: put64(r.place, value); return nullptr;
   case R_AARCH64_PREL64: put64(r.place, value - r.address); return nullptr;
   case R_AARCH64_PREL32: return putRelative32(r, value - r.address);
-  case R_AARCH64_ADR_GOT_PAGE:
-    put64(r.slot, r.symbol);
-    return putPage(r, r.slotAddress);
-  case R_AARCH64_LD64_GOT_LO12_NC:
-    put64(r.slot, r.symbol);
-    return putLow12(r, r.slotAddress, 3);
+  case R_AARCH64_ADR_GOT_PAGE: put64(r.slot, r.symbol); return putPage(r, r.slotAddress);
+  case R_AARCH64_LD64_GOT_LO12_NC: put64(r.slot, r.symbol); return putLow12(r, r.slotAddress, 3);
   case R_AARCH64_ADR_PREL_PG_HI21: return putPage(r, value);
   case R_AARCH64_ADD_ABS_LO12_NC:
   case R_AARCH64_LDST8_ABS_LO12_NC: return putLow12(r, value, 0);

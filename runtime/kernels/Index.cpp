@@ -61,14 +61,11 @@ template <class T> T plus(T a, T b) {
     return a + b;
 }
 
-template <class I> int64_t resolve(I raw, int64_t bound) {
-  return raw < 0 ? int64_t(raw) + bound : int64_t(raw);
-}
+template <class I> int64_t resolve(I raw, int64_t bound) { return raw < 0 ? int64_t(raw) + bound : int64_t(raw); }
 
 /// Checks n indices; those before `position` have been seen already.
 template <class I>
-bool inRange(const I *p, int64_t stride, int64_t n, int64_t low, int64_t bound, int64_t position,
-             IndexFault *fault) {
+bool inRange(const I *p, int64_t stride, int64_t n, int64_t low, int64_t bound, int64_t position, IndexFault *fault) {
   for (int64_t i = 0; i < n; ++i) {
     int64_t v = p[i * stride];
     if (TORCHC_LIKELY(v >= low && v < bound))
@@ -85,14 +82,14 @@ bool inRange(const I *p, int64_t stride, int64_t n, int64_t low, int64_t bound, 
 KernelStatus checkIndices(const IndexVector &index, int64_t bound, IndexFault *fault) {
   return byIndexType(index.dtype, [&](auto zero) {
     using I = decltype(zero);
-    bool ok = inRange(static_cast<const I *>(index.data), index.stride, index.size,
-                      index.wrapNegative ? -bound : 0, bound, 0, fault);
+    bool ok = inRange(static_cast<const I *>(index.data), index.stride, index.size, index.wrapNegative ? -bound : 0,
+                      bound, 0, fault);
     return ok ? KernelStatus::Ok : KernelStatus::IndexOutOfRange;
   });
 }
 
-KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, int64_t outer,
-                         int64_t bound, int64_t innerBytes, IndexFault *fault) {
+KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, int64_t outer, int64_t bound,
+                         int64_t innerBytes, IndexFault *fault) {
   if (KernelStatus s = checkIndices(index, bound, fault); s != KernelStatus::Ok)
     return s;
   return byIndexType(index.dtype, [&](auto zero) {
@@ -115,16 +112,15 @@ KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, i
       switch (innerBytes) { // a constant size makes memcpy one move
       case 4: return rows(b, e, [](char *d, const char *s) { std::memcpy(d, s, 4); });
       case 8: return rows(b, e, [](char *d, const char *s) { std::memcpy(d, s, 8); });
-      default:
-        return rows(b, e, [=](char *d, const char *s) { std::memcpy(d, s, size_t(innerBytes)); });
+      default: return rows(b, e, [=](char *d, const char *s) { std::memcpy(d, s, size_t(innerBytes)); });
       }
     });
     return KernelStatus::Ok;
   });
 }
 
-KernelStatus indexAdd(DType dtype, void *target, const void *source, const IndexVector &index,
-                      int64_t outer, int64_t bound, int64_t inner, IndexFault *fault) {
+KernelStatus indexAdd(DType dtype, void *target, const void *source, const IndexVector &index, int64_t outer,
+                      int64_t bound, int64_t inner, IndexFault *fault) {
   if (KernelStatus s = checkIndices(index, bound, fault); s != KernelStatus::Ok)
     return s;
   return byDType(dtype, [&](auto tag) {
@@ -152,8 +148,7 @@ KernelStatus indexAdd(DType dtype, void *target, const void *source, const Index
       int64_t work = outer * index.size * inner, rows = outer * bound;
       // Each thread reads all indices of its outer rows: few pieces, and only if there is much to add.
       int64_t pieces = std::min<int64_t>(work / elementwiseGrain, numThreads());
-      parallelFor(0, rows, pieces > 1 ? (rows + pieces - 1) / pieces : std::max<int64_t>(rows, 1),
-                  own);
+      parallelFor(0, rows, pieces > 1 ? (rows + pieces - 1) / pieces : std::max<int64_t>(rows, 1), own);
       return KernelStatus::Ok;
     });
   });
@@ -169,8 +164,7 @@ struct Walk {
 };
 
 /// Visits rows (along the last dim) in row-major order: row(index offset, a offset, b offset, n).
-template <class F>
-bool forEachRow(const Walk &w, const int64_t *ix, const int64_t *a, const int64_t *b, F row) {
+template <class F> bool forEachRow(const Walk &w, const int64_t *ix, const int64_t *a, const int64_t *b, F row) {
   int64_t index[maxRank] = {};
   int64_t oi = 0, oa = 0, ob = 0;
   int last = w.rank - 1;
@@ -211,10 +205,8 @@ KernelStatus checkLoop(const DimIndexLoop &loop, IndexFault *fault) {
     int64_t position = 0;
     bool ok = forEachRow(w, loop.indexStrides, loop.indexStrides, loop.indexStrides,
                          [&](int64_t i, int64_t, int64_t, int64_t n) {
-                           bool good = inRange(static_cast<const I *>(loop.index) + i,
-                                               loop.indexStrides[loop.rank - 1], n,
-                                               loop.wrapNegative ? -loop.bound : 0, loop.bound,
-                                               position, fault);
+                           bool good = inRange(static_cast<const I *>(loop.index) + i, loop.indexStrides[loop.rank - 1],
+                                               n, loop.wrapNegative ? -loop.bound : 0, loop.bound, position, fault);
                            position += n;
                            return good;
                          });
@@ -224,8 +216,8 @@ KernelStatus checkLoop(const DimIndexLoop &loop, IndexFault *fault) {
 
 /// Runs op(indexed element, plain element) over the loop: `indexed` is the tensor whose `dim` is looked up.
 template <class T, class I, class Op>
-void dimLoop(const DimIndexLoop &loop, T *indexed, const int64_t *indexedStrides, T *plain,
-             const int64_t *plainStrides, Op op) {
+void dimLoop(const DimIndexLoop &loop, T *indexed, const int64_t *indexedStrides, T *plain, const int64_t *plainStrides,
+             Op op) {
   int last = loop.rank - 1;
   int64_t dimStride = indexedStrides[loop.dim];
   int64_t walked[maxRank]; // the looked-up dim moves by its index only
@@ -237,45 +229,40 @@ void dimLoop(const DimIndexLoop &loop, T *indexed, const int64_t *indexedStrides
       split = d;
   auto part = [&](int64_t begin, int64_t end) {
     Walk w{loop.rank, loop.dim, split, loop.sizes, begin, end};
-    forEachRow(w, loop.indexStrides, walked, plainStrides,
-               [&](int64_t oi, int64_t oa, int64_t ob, int64_t n) {
-                 const I *ix = static_cast<const I *>(loop.index) + oi;
-                 T *a = indexed + oa, *b = plain + ob;
-                 int64_t si = loop.indexStrides[last], sa = walked[last], sb = plainStrides[last];
-                 for (int64_t i = 0; i < n; ++i)
-                   op(a[i * sa + resolve(ix[i * si], loop.bound) * dimStride], b[i * sb]);
-                 return true;
-               });
+    forEachRow(w, loop.indexStrides, walked, plainStrides, [&](int64_t oi, int64_t oa, int64_t ob, int64_t n) {
+      const I *ix = static_cast<const I *>(loop.index) + oi;
+      T *a = indexed + oa, *b = plain + ob;
+      int64_t si = loop.indexStrides[last], sa = walked[last], sb = plainStrides[last];
+      for (int64_t i = 0; i < n; ++i)
+        op(a[i * sa + resolve(ix[i * si], loop.bound) * dimStride], b[i * sb]);
+      return true;
+    });
   };
   if (split < 0)
     return part(0, 0);
   int64_t n = numElements(loop.rank, loop.sizes);
   int64_t perStep = n / std::max<int64_t>(loop.sizes[split], 1);
-  parallelFor(0, loop.sizes[split],
-              std::max<int64_t>(1, elementwiseGrain / std::max<int64_t>(perStep, 1)), part);
+  parallelFor(0, loop.sizes[split], std::max<int64_t>(1, elementwiseGrain / std::max<int64_t>(perStep, 1)), part);
 }
 
 } // namespace
 
-KernelStatus gatherDim(const DimIndexLoop &loop, void *out, const int64_t *outStrides,
-                       const void *src, const int64_t *srcStrides, int itemSize,
-                       IndexFault *fault) {
+KernelStatus gatherDim(const DimIndexLoop &loop, void *out, const int64_t *outStrides, const void *src,
+                       const int64_t *srcStrides, int itemSize, IndexFault *fault) {
   if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
     return s;
   return byItemSize(itemSize, [&](auto tag) {
     using T = decltype(tag);
     return byIndexType(loop.indexType, [&](auto zero) {
-      dimLoop<T, decltype(zero)>(loop, static_cast<T *>(const_cast<void *>(src)), srcStrides,
-                                 static_cast<T *>(out), outStrides,
-                                 [](T &from, T &to) { to = from; });
+      dimLoop<T, decltype(zero)>(loop, static_cast<T *>(const_cast<void *>(src)), srcStrides, static_cast<T *>(out),
+                                 outStrides, [](T &from, T &to) { to = from; });
       return KernelStatus::Ok;
     });
   });
 }
 
-KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *targetStrides,
-                        const void *src, const int64_t *srcStrides, int itemSize,
-                        IndexFault *fault) {
+KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *targetStrides, const void *src,
+                        const int64_t *srcStrides, int itemSize, IndexFault *fault) {
   if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
     return s;
   return byItemSize(itemSize, [&](auto tag) {
@@ -289,9 +276,8 @@ KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *t
   });
 }
 
-KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target,
-                           const int64_t *targetStrides, const void *src,
-                           const int64_t *srcStrides, IndexFault *fault) {
+KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target, const int64_t *targetStrides,
+                           const void *src, const int64_t *srcStrides, IndexFault *fault) {
   if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
     return s;
   return byDType(dtype, [&](auto tag) {

@@ -19,7 +19,7 @@ struct IndexVector {
   const void *data;
   DType dtype; // I32 or I64
   int64_t size;
-  int64_t stride = 1;      // in elements
+  int64_t stride = 1; // in elements
   bool wrapNegative = false; // accept -bound .. -1, counted from the end
 };
 
@@ -27,14 +27,14 @@ struct IndexVector {
 KernelStatus checkIndices(const IndexVector &index, int64_t bound, IndexFault *fault);
 
 /// out[o, i, :] = src[o, index[i], :]. Contiguous: src is [outer, bound, innerBytes], out [outer, index.size, innerBytes].
-KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, int64_t outer,
-                         int64_t bound, int64_t innerBytes, IndexFault *fault);
+KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, int64_t outer, int64_t bound,
+                         int64_t innerBytes, IndexFault *fault);
 
 /// target[o, index[i], :] += source[o, i, :], i ascending. Contiguous: target is [outer, bound, inner], source
 /// [outer, index.size, inner] of `dtype`. f16, bf16 and complex are Unsupported: they accumulate in a wider type, so the
 /// caller converts.
-KernelStatus indexAdd(DType dtype, void *target, const void *source, const IndexVector &index,
-                      int64_t outer, int64_t bound, int64_t inner, IndexFault *fault);
+KernelStatus indexAdd(DType dtype, void *target, const void *source, const IndexVector &index, int64_t outer,
+                      int64_t bound, int64_t inner, IndexFault *fault);
 
 /// torch.gather, scatter and scatter_add: `dim` of one tensor is looked up in an index tensor of the loop's shape.
 /// All strides are in elements and have `rank` entries (1 <= rank <= maxRank).
@@ -44,21 +44,18 @@ struct DimIndexLoop {
   const void *index;
   const int64_t *indexStrides;
   DType indexType; // I32 or I64
-  int64_t bound;   // size of the indexed tensor along `dim`
+  int64_t bound; // size of the indexed tensor along `dim`
   bool wrapNegative = false;
 };
 /// out[i..] = src[i.. with i[dim] replaced by index[i..]].
-KernelStatus gatherDim(const DimIndexLoop &loop, void *out, const int64_t *outStrides,
-                       const void *src, const int64_t *srcStrides, int itemSize,
-                       IndexFault *fault);
+KernelStatus gatherDim(const DimIndexLoop &loop, void *out, const int64_t *outStrides, const void *src,
+                       const int64_t *srcStrides, int itemSize, IndexFault *fault);
 /// target[i.. with i[dim] replaced by index[i..]] = src[i..]; the last one along `dim` wins. Strides of 0 make src a
 /// single value.
-KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *targetStrides,
-                        const void *src, const int64_t *srcStrides, int itemSize,
-                        IndexFault *fault);
+KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *targetStrides, const void *src,
+                        const int64_t *srcStrides, int itemSize, IndexFault *fault);
 /// The same with +=, ascending along `dim`; dtypes as indexAdd.
-KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target,
-                           const int64_t *targetStrides, const void *src,
-                           const int64_t *srcStrides, IndexFault *fault);
+KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target, const int64_t *targetStrides,
+                           const void *src, const int64_t *srcStrides, IndexFault *fault);
 
 } // namespace torchc

@@ -28,12 +28,11 @@ Isa bestIsa() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   auto all = [](auto... has) { return (has && ...); };
-  if (!all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"),
-           __builtin_cpu_supports("bmi"), __builtin_cpu_supports("bmi2")))
+  if (!all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"), __builtin_cpu_supports("bmi"),
+           __builtin_cpu_supports("bmi2")))
     return Isa::None;
-  return all(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512bw"),
-             __builtin_cpu_supports("avx512cd"), __builtin_cpu_supports("avx512dq"),
-             __builtin_cpu_supports("avx512vl"))
+  return all(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512bw"), __builtin_cpu_supports("avx512cd"),
+             __builtin_cpu_supports("avx512dq"), __builtin_cpu_supports("avx512vl"))
              ? Isa::V4
              : Isa::V3;
 #elif defined(__aarch64__)
@@ -61,8 +60,7 @@ const PackTable *choose(const PackTable *const *tables, char *problem, size_t si
   if (const char *asked = knobs().isa) {
     Isa want = !std::strcmp(asked, "v4") ? Isa::V4 : Isa::V3;
     if (best == Isa::A64 || want > best)
-      std::snprintf(problem, size, "TORCHC_ISA=%s, but this processor runs %s", asked,
-                    isaName(best));
+      std::snprintf(problem, size, "TORCHC_ISA=%s, but this processor runs %s", asked, isaName(best));
     else
       isa = want;
   }
@@ -140,8 +138,7 @@ Kernel detail::packSearch(uint64_t key) {
   if (!t)
     return nullptr;
   const PackEntry *end = t->entries + t->count;
-  const PackEntry *e = std::lower_bound(
-      t->entries, end, key, [](const PackEntry &a, uint64_t k) { return a.key < k; });
+  const PackEntry *e = std::lower_bound(t->entries, end, key, [](const PackEntry &a, uint64_t k) { return a.key < k; });
   return e != end && e->key == key ? e->fn : nullptr;
 }
 
@@ -150,9 +147,7 @@ Kernel packSymbol(const char *name) {
   if (!c.table)
     return nullptr;
   std::lock_guard<std::mutex> lock(c.mutex);
-  auto less = [](const PackEntry *a, const PackEntry *b) {
-    return std::strcmp(a->name, b->name) < 0;
-  };
+  auto less = [](const PackEntry *a, const PackEntry *b) { return std::strcmp(a->name, b->name) < 0; };
   if (c.byName.empty()) { // only compiled code asks: most programs never sort the names
     for (uint64_t i = 0; i < c.table->count; ++i)
       if (c.table->entries[i].name)

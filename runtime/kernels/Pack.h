@@ -50,8 +50,7 @@ enum class PackForm : uint8_t {
 struct PackOp {
   uint32_t id;
   constexpr PackOp(uint32_t id) : id(id) {}
-  template <class E, class = std::enable_if_t<std::is_enum_v<E>>>
-  constexpr PackOp(E op) : id(uint32_t(op)) {}
+  template <class E, class = std::enable_if_t<std::is_enum_v<E>>> constexpr PackOp(E op) : id(uint32_t(op)) {}
 };
 
 /// form << 56 | aux << 48 | dtype << 40 | op.
@@ -79,7 +78,7 @@ inline constexpr unsigned packMasks = 8; // of elementwise kernels that have a d
 /// Filled once at load from the table of the chosen ISA.
 struct PackIndex {
   Kernel *elementwise = nullptr; // [op][dtype][mask]
-  Kernel *reduce = nullptr;      // [op][dtype][rows, columns]
+  Kernel *reduce = nullptr; // [op][dtype][rows, columns]
   uint32_t numOps = 0;
   Kernel cast[numDTypes][numDTypes] = {};
 };
@@ -94,9 +93,7 @@ inline Kernel packElementwise(PackOp op, DType dtype, unsigned scalarMask) {
     return ix.elementwise[(op.id * numDTypes + unsigned(dtype)) * detail::packMasks + scalarMask];
   return detail::packSearch(packKey(PackForm::Elementwise, op, dtype, scalarMask));
 }
-inline Kernel packCast(DType from, DType to) {
-  return detail::packIndex.cast[unsigned(from)][unsigned(to)];
-}
+inline Kernel packCast(DType from, DType to) { return detail::packIndex.cast[unsigned(from)][unsigned(to)]; }
 inline Kernel packReduce(PackOp op, DType in) {
   const auto &ix = detail::packIndex;
   return op.id < ix.numOps ? ix.reduce[(op.id * numDTypes + unsigned(in)) * 2] : nullptr;
@@ -109,9 +106,7 @@ inline Kernel packReduceCols(PackOp op, DType in) {
 inline Kernel packGemm(DType dtype, uint32_t variant = 0) {
   return detail::packSearch(packKey(PackForm::Gemm, 0u, dtype, variant));
 }
-inline Kernel packRandom(PackOp op, DType dtype) {
-  return detail::packSearch(packKey(PackForm::Random, op, dtype, 0));
-}
+inline Kernel packRandom(PackOp op, DType dtype) { return detail::packSearch(packKey(PackForm::Random, op, dtype, 0)); }
 inline Kernel packFused(PackForm form, PackOp op, DType dtype, uint32_t variant = 0) {
   return detail::packSearch(packKey(form, op, dtype, variant));
 }

@@ -83,8 +83,7 @@ void walk(char *buffer, char *base, const LoopNest &nest, int k, int64_t at, int
 }
 
 template <bool Scatter>
-void walkItems(char *buffer, char *base, const LoopNest &nest, int k, int64_t at, int64_t n,
-               int itemSize) {
+void walkItems(char *buffer, char *base, const LoopNest &nest, int k, int64_t at, int64_t n, int itemSize) {
   switch (itemSize) {
   case 1: return walk<uint8_t, Scatter>(buffer, base, nest, k, at, n);
   case 2: return walk<uint16_t, Scatter>(buffer, base, nest, k, at, n);
@@ -106,8 +105,7 @@ constexpr int64_t tileBytes = chunkElements * lineBytes + lineBytes * lineBytes;
 
 /// tile[i][j] = src[j * columnStride + i * rowStride] for i < rows, j < n.
 template <class T>
-void gatherTile(char *tile, const char *src, int64_t columnStride, int64_t rowStride, int64_t n,
-                int64_t rows) {
+void gatherTile(char *tile, const char *src, int64_t columnStride, int64_t rowStride, int64_t n, int64_t rows) {
   constexpr int64_t pitch = tilePitch(sizeof(T));
   auto *s = reinterpret_cast<const Item<T> *>(src);
   int64_t j = 0;
@@ -123,10 +121,8 @@ void gatherTile(char *tile, const char *src, int64_t columnStride, int64_t rowSt
         V a = load(i, j), b = load(i, j + 1), c = load(i, j + 2), d = load(i, j + 3);
         V ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
         V ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-        V out[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5),
-                    __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
-                    __builtin_shufflevector(ef, gh, 0, 1, 4, 5),
-                    __builtin_shufflevector(ef, gh, 2, 3, 6, 7)};
+        V out[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+                    __builtin_shufflevector(ef, gh, 0, 1, 4, 5), __builtin_shufflevector(ef, gh, 2, 3, 6, 7)};
         for (int64_t k = 0; k < 4; ++k)
           std::memcpy(tile + (i + k) * pitch + j * 4, &out[k], sizeof out[k]);
       }
@@ -215,8 +211,7 @@ void runRow(const Plan &p, Scratch &s, char *const *at, const int64_t *stride, i
     return moveItems(at[0], stride[0], at[1], stride[1], n, p.itemSize[0]);
   void *ptrs[maxOperands + 1];
   for (int k = 0; k < p.numOperands; ++k)
-    ptrs[k] = k < p.numOutputs ? (p.direct[k] ? at[k] : s.buffer[k])
-                               : fetch(p, s, k, at[k], stride[k], n);
+    ptrs[k] = k < p.numOutputs ? (p.direct[k] ? at[k] : s.buffer[k]) : fetch(p, s, k, at[k], stride[k], n);
   ptrs[p.numOperands] = p.status;
   p.kernel(ptrs, nullptr, p.scalars, 0, n);
   for (int k = 0; k < p.numOutputs; ++k)
@@ -325,8 +320,7 @@ void runItems(const Plan &p, int64_t begin, int64_t end) {
         offset += g * p.group * p.stride(k, rowDim);
       at[k] = outer[k] + offset * p.itemSize[k];
     }
-    runGroup(p, s, at, std::min(p.group, p.rows - g * p.group),
-             std::min(p.chunk, p.inner - c * p.chunk));
+    runGroup(p, s, at, std::min(p.group, p.rows - g * p.group), std::min(p.chunk, p.inner - c * p.chunk));
     if (++begin == end)
       return;
     if (++c < p.chunksPerRow)
@@ -381,8 +375,7 @@ void planTiles(Plan &p) {
   for (int k = 0; k < p.numOperands; ++k) {
     p.tile[k] = -1;
     if (p.linear || k < p.numOutputs || in < 1 || p.direct[k] || tiles == maxTiled ||
-        std::abs(p.stride(k, in - 1)) != 1 || std::abs(p.stride(k, in)) < 2 ||
-        p.nest.sizes[in - 1] < 4)
+        std::abs(p.stride(k, in - 1)) != 1 || std::abs(p.stride(k, in)) < 2 || p.nest.sizes[in - 1] < 4)
       continue;
     int64_t rows = lineBytes / p.itemSize[k];
     p.group = tiles ? std::min(p.group, rows) : rows;
@@ -448,8 +441,7 @@ void moveItems(void *dst, int64_t ds, const void *src, int64_t ss, int64_t n, in
 
 void runStrided(const StridedLoop &loop, int32_t *status) {
   if (!loop.kernel || loop.numOperands > maxOperands || loop.rank > maxRank)
-    return raiseStatus(status, loop.kernel ? KernelStatus::Unsupported
-                                           : KernelStatus::MissingKernel);
+    return raiseStatus(status, loop.kernel ? KernelStatus::Unsupported : KernelStatus::MissingKernel);
   Plan p;
   p.kernel = loop.kernel;
   p.scalars = loop.scalars;
@@ -463,11 +455,9 @@ void runStrided(const StridedLoop &loop, int32_t *status) {
   run(p);
 }
 
-void copyStrided(int rank, const int64_t *sizes, void *dst, const int64_t *dstStrides,
-                 DType dstType, const void *src, const int64_t *srcStrides, DType srcType,
-                 int32_t *status) {
-  StridedOperand o[2] = {{dst, dstStrides, dstType, dstType},
-                         {const_cast<void *>(src), srcStrides, srcType, srcType}};
+void copyStrided(int rank, const int64_t *sizes, void *dst, const int64_t *dstStrides, DType dstType, const void *src,
+                 const int64_t *srcStrides, DType srcType, int32_t *status) {
+  StridedOperand o[2] = {{dst, dstStrides, dstType, dstType}, {const_cast<void *>(src), srcStrides, srcType, srcType}};
   StridedLoop loop{nullptr, 1, 2, rank, sizes, o};
   if (srcType != dstType) {
     loop.kernel = packCast(srcType, dstType);

@@ -11,8 +11,7 @@ namespace torchc {
 
 /// dst[i * dstStride] = src[i * srcStride] for i < n; strides in items of itemSize = 1, 2, 4, 8 or 16 bytes. The two must
 /// not overlap.
-void moveItems(void *dst, int64_t dstStride, const void *src, int64_t srcStride, int64_t n,
-               int itemSize);
+void moveItems(void *dst, int64_t dstStride, const void *src, int64_t srcStride, int64_t n, int itemSize);
 /// dst contiguous.
 inline void gatherItems(void *dst, const void *src, int64_t srcStride, int64_t n, int itemSize) {
   moveItems(dst, 1, src, srcStride, n, itemSize);
@@ -24,16 +23,16 @@ inline void scatterItems(void *dst, int64_t dstStride, const void *src, int64_t 
 
 /// One operand of a strided loop.
 struct StridedOperand {
-  void *data;             // first element; null: the kernel reads it from `scalars`
+  void *data; // first element; null: the kernel reads it from `scalars`
   const int64_t *strides; // `rank` of them, in elements; 0 where broadcast. Not read if data is null
-  DType dtype;            // in memory
-  DType compute;          // as the kernel takes or gives it; packCast converts if it differs
+  DType dtype; // in memory
+  DType compute; // as the kernel takes or gives it; packCast converts if it differs
 };
 
 struct StridedLoop {
   Kernel kernel; // contiguous form of E5: ptrs = operands in order, status
   int numOutputs, numOperands; // outputs first, at most maxOperands in all
-  int rank;                    // at most maxRank
+  int rank; // at most maxRank
   const int64_t *sizes;
   const StridedOperand *operands;
   const void *scalars = nullptr;
@@ -46,8 +45,7 @@ struct StridedLoop {
 void runStrided(const StridedLoop &loop, int32_t *status);
 
 /// dst[...] = src[...], converted by N8/N6 where the types differ. The two must not overlap. Status as runStrided.
-void copyStrided(int rank, const int64_t *sizes, void *dst, const int64_t *dstStrides,
-                 DType dstType, const void *src, const int64_t *srcStrides, DType srcType,
-                 int32_t *status);
+void copyStrided(int rank, const int64_t *sizes, void *dst, const int64_t *dstStrides, DType dstType, const void *src,
+                 const int64_t *srcStrides, DType srcType, int32_t *status);
 
 } // namespace torchc

@@ -80,11 +80,9 @@ int main() {
     measure("  x + row", n * n, [&](int64_t) { add(n, n, {n, 1}, {0, 1}); });
     measure("  x + column", n * n, [&](int64_t) { add(n, n, {n, 1}, {1, 0}); });
     measure("  x + y.t()", n * n, [&](int64_t) { add(n, n, {n, 1}, {1, n}); });
-    measure("  x[:, :3] + y[:, :3], 1M rows", 3 << 20,
-            [&](int64_t) { add(1 << 20, 3, {4, 1}, {4, 1}); });
+    measure("  x[:, :3] + y[:, :3], 1M rows", 3 << 20, [&](int64_t) { add(1 << 20, 3, {4, 1}, {4, 1}); });
     int64_t sizes[2] = {n, n}, so[2] = {n, 1}, st[2] = {1, n};
-    measure("  copy of x.t()", n * n, [&](int64_t) {
-      copyStrided(2, sizes, z, so, DType::F32, x, st, DType::F32, &status);
-    });
+    measure("  copy of x.t()", n * n,
+            [&](int64_t) { copyStrided(2, sizes, z, so, DType::F32, x, st, DType::F32, &status); });
   }
 }

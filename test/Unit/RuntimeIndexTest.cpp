@@ -32,8 +32,7 @@ TEST(RuntimeIndex, Select) {
         for (int32_t v : ix)
           for (int64_t j = 0; j < inner; ++j)
             expected.push_back(src[size_t((o * bound + v) * inner + j)]);
-      ASSERT_EQ(indexSelect(out.data(), src.data(), vec(ix), outer, bound, inner, nullptr),
-                KernelStatus::Ok);
+      ASSERT_EQ(indexSelect(out.data(), src.data(), vec(ix), outer, bound, inner, nullptr), KernelStatus::Ok);
       ASSERT_EQ(out, expected);
     }
 }
@@ -44,8 +43,7 @@ TEST(RuntimeIndex, OutOfRangeChangesNothing) {
   for (int64_t bad : {int64_t(10), int64_t(-1), INT64_MIN, INT64_MAX}) {
     std::vector<int64_t> ix{0, bad, 3};
     fault = {};
-    EXPECT_EQ(indexSelect(out.data(), src.data(), vec(ix), 1, 10, 4, &fault),
-              KernelStatus::IndexOutOfRange);
+    EXPECT_EQ(indexSelect(out.data(), src.data(), vec(ix), 1, 10, 4, &fault), KernelStatus::IndexOutOfRange);
     EXPECT_EQ(fault.value, bad);
     EXPECT_EQ(fault.position, 1);
     EXPECT_EQ(indexAdd(DType::F32, target.data(), src.data(), vec(ix), 1, 10, 1, &fault),
@@ -70,9 +68,13 @@ TEST(RuntimeIndex, AddIsByAscendingSource) {
   int before = numThreads();
   std::mt19937 r(5);
   for (int threads : {1, 3})
-    for (auto [outer, n, bound, inner] :
-         {std::array<int64_t, 4>{1, 100000, 10, 1}, {1, 5000, 3, 30}, {4, 20000, 50, 2},
-          {1, 10, 100000, 1}, {2, 0, 5, 3}, {0, 4, 5, 3}, {1, 4, 5, 0}}) {
+    for (auto [outer, n, bound, inner] : {std::array<int64_t, 4>{1, 100000, 10, 1},
+                                          {1, 5000, 3, 30},
+                                          {4, 20000, 50, 2},
+                                          {1, 10, 100000, 1},
+                                          {2, 0, 5, 3},
+                                          {0, 4, 5, 3},
+                                          {1, 4, 5, 0}}) {
       setNumThreads(threads);
       std::vector<float> target(size_t(outer * bound * inner)), source(size_t(outer * n * inner));
       for (auto &v : target)
@@ -86,10 +88,8 @@ TEST(RuntimeIndex, AddIsByAscendingSource) {
       for (int64_t o = 0; o < outer; ++o)
         for (int64_t i = 0; i < n; ++i)
           for (int64_t j = 0; j < inner; ++j)
-            expected[size_t((o * bound + ix[size_t(i)]) * inner + j)] +=
-                source[size_t((o * n + i) * inner + j)];
-      ASSERT_EQ(indexAdd(DType::F32, target.data(), source.data(), vec(ix), outer, bound, inner,
-                         nullptr),
+            expected[size_t((o * bound + ix[size_t(i)]) * inner + j)] += source[size_t((o * n + i) * inner + j)];
+      ASSERT_EQ(indexAdd(DType::F32, target.data(), source.data(), vec(ix), outer, bound, inner, nullptr),
                 KernelStatus::Ok);
       ASSERT_EQ(target, expected);
     }
@@ -105,12 +105,10 @@ TEST(RuntimeIndex, AddOfOtherTypes) {
   EXPECT_EQ(indexAdd(DType::Bool, b.data(), c.data(), vec(ix), 1, 2, 1, nullptr), KernelStatus::Ok);
   EXPECT_EQ(b[1], 1);
   for (DType d : {DType::F16, DType::BF16, DType::C64})
-    EXPECT_EQ(indexAdd(d, t.data(), s.data(), vec(ix), 1, 1, 0, nullptr),
-              KernelStatus::IndexOutOfRange);
+    EXPECT_EQ(indexAdd(d, t.data(), s.data(), vec(ix), 1, 1, 0, nullptr), KernelStatus::IndexOutOfRange);
   std::vector<int64_t> zero{0, 0};
   for (DType d : {DType::F16, DType::BF16, DType::C64})
-    EXPECT_EQ(indexAdd(d, t.data(), s.data(), vec(zero), 1, 1, 0, nullptr),
-              KernelStatus::Unsupported);
+    EXPECT_EQ(indexAdd(d, t.data(), s.data(), vec(zero), 1, 1, 0, nullptr), KernelStatus::Unsupported);
 }
 
 // gather, scatter and scatter_add against naive loops over random shapes, dims, layouts and threads.
@@ -170,12 +168,9 @@ TEST(RuntimeIndex, DimLoops) {
     }
     auto g = plain, s = tensor, a = tensor;
     SCOPED_TRACE(round);
-    ASSERT_EQ(gatherDim(loop, g.data(), ps.data(), tensor.data(), ts.data(), 8, nullptr),
-              KernelStatus::Ok);
-    ASSERT_EQ(scatterDim(loop, s.data(), ts.data(), plain.data(), ps.data(), 8, nullptr),
-              KernelStatus::Ok);
-    ASSERT_EQ(scatterAddDim(loop, DType::F64, a.data(), ts.data(), plain.data(), ps.data(), nullptr),
-              KernelStatus::Ok);
+    ASSERT_EQ(gatherDim(loop, g.data(), ps.data(), tensor.data(), ts.data(), 8, nullptr), KernelStatus::Ok);
+    ASSERT_EQ(scatterDim(loop, s.data(), ts.data(), plain.data(), ps.data(), 8, nullptr), KernelStatus::Ok);
+    ASSERT_EQ(scatterAddDim(loop, DType::F64, a.data(), ts.data(), plain.data(), ps.data(), nullptr), KernelStatus::Ok);
     ASSERT_EQ(g, gathered);
     ASSERT_EQ(s, set);
     ASSERT_EQ(a, added);

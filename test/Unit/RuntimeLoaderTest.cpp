@@ -77,8 +77,7 @@ TEST(RuntimeLoader, UndefinedSymbolIsNamed) {
 }
 
 TEST(RuntimeLoader, ExecutableFindsThePack) {
-  static const PackEntry entry{packKey(PackForm::Gemm, 0u, DType::F32, 0), external,
-                               "torchc_k_test_v3"};
+  static const PackEntry entry{packKey(PackForm::Gemm, 0u, DType::F32, 0), external, "torchc_k_test_v3"};
   static const PackTable v3{packAbi, Isa::V3, 1, &entry}, a64{packAbi, Isa::A64, 1, &entry};
   static const PackTable *const tables[] = {&v3, &a64, nullptr};
   packUse(tables);
@@ -92,19 +91,16 @@ TEST(RuntimeLoader, ExecutableFindsThePack) {
 }
 
 TEST(RuntimeLoader, BothMachinesRelocate) {
-  for (auto [file, machine] :
-       {std::pair{TORCHC_TEST_OBJECTS "/loader-x86_64.o", ElfMachine::X86_64},
-        {TORCHC_TEST_OBJECTS "/loader-aarch64.o", ElfMachine::AArch64}}) {
+  for (auto [file, machine] : {std::pair{TORCHC_TEST_OBJECTS "/loader-x86_64.o", ElfMachine::X86_64},
+                               {TORCHC_TEST_OBJECTS "/loader-aarch64.o", ElfMachine::AArch64}}) {
     auto bytes = readFile(file);
     ASSERT_FALSE(bytes.empty());
     Diag diag;
     ObjectImage image;
-    EXPECT_TRUE(image.load(bytes.data(), bytes.size(), resolveFar, nullptr, diag, machine))
-        << diag.text;
+    EXPECT_TRUE(image.load(bytes.data(), bytes.size(), resolveFar, nullptr, diag, machine)) << diag.text;
     Diag wrong;
     EXPECT_FALSE(image.load(bytes.data(), bytes.size(), resolve, nullptr, wrong,
-                            machine == ElfMachine::X86_64 ? ElfMachine::AArch64
-                                                          : ElfMachine::X86_64));
+                            machine == ElfMachine::X86_64 ? ElfMachine::AArch64 : ElfMachine::X86_64));
     EXPECT_NE(wrong.text.find("made for ELF machine"), std::string::npos);
   }
 }
@@ -127,9 +123,8 @@ TEST(RuntimeLoader, KeepsMetadata) {
 }
 
 TEST(RuntimeLoader, TruncationAtEveryLength) {
-  for (auto [file, machine] :
-       {std::pair{TORCHC_TEST_OBJECTS "/loader-x86_64.o", ElfMachine::X86_64},
-        {TORCHC_TEST_OBJECTS "/loader-aarch64.o", ElfMachine::AArch64}}) {
+  for (auto [file, machine] : {std::pair{TORCHC_TEST_OBJECTS "/loader-x86_64.o", ElfMachine::X86_64},
+                               {TORCHC_TEST_OBJECTS "/loader-aarch64.o", ElfMachine::AArch64}}) {
     auto bytes = readFile(file);
     for (size_t n = 0; n < bytes.size(); ++n) {
       std::vector<char> part(bytes.begin(), bytes.begin() + long(n)); // its own block: asan sees reads past it
@@ -143,16 +138,15 @@ TEST(RuntimeLoader, TruncationAtEveryLength) {
 
 TEST(RuntimeLoader, DamagedObjects) {
   std::mt19937 r(42);
-  for (auto [file, machine] :
-       {std::pair{TORCHC_TEST_OBJECTS "/loader-x86_64.o", ElfMachine::X86_64},
-        {TORCHC_TEST_OBJECTS "/loader-aarch64.o", ElfMachine::AArch64}}) {
+  for (auto [file, machine] : {std::pair{TORCHC_TEST_OBJECTS "/loader-x86_64.o", ElfMachine::X86_64},
+                               {TORCHC_TEST_OBJECTS "/loader-aarch64.o", ElfMachine::AArch64}}) {
     auto bytes = readFile(file);
     ASSERT_FALSE(bytes.empty());
     int loaded = 0;
     // Every byte once with a few bits flipped, then random damage, a third of it in the section table and with
     // values that provoke overflows.
-    static const uint64_t evil[] = {0, 1, 7, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX,
-                                    uint64_t(-8), 1ull << 40, 4096};
+    static const uint64_t evil[] = {0,          1,   7, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX, uint64_t(-8),
+                                    1ull << 40, 4096};
     size_t rounds = bytes.size() + 8000;
     for (size_t i = 0; i < rounds; ++i) {
       auto copy = bytes;
@@ -168,8 +162,7 @@ TEST(RuntimeLoader, DamagedObjects) {
       }
       Diag diag;
       ObjectImage image;
-      bool ok = image.load(copy.data(), copy.size(), r() % 2 ? resolve : resolveFar, nullptr, diag,
-                           machine);
+      bool ok = image.load(copy.data(), copy.size(), r() % 2 ? resolve : resolveFar, nullptr, diag, machine);
       ASSERT_EQ(ok, diag.ok());
       loaded += ok;
     }

@@ -26,8 +26,8 @@ TEST(RuntimeStorage, HeaderAndDataShareABlock) {
 }
 
 TEST(RuntimeStorage, AbsurdSizesGiveNull) {
-  for (int64_t n : {int64_t(-1), INT64_MIN, INT64_MAX, int64_t(1) << 62, int64_t(1) << 46,
-                    maxAllocation, maxAllocation + 1, memoryLimit() * 2})
+  for (int64_t n : {int64_t(-1), INT64_MIN, INT64_MAX, int64_t(1) << 62, int64_t(1) << 46, maxAllocation,
+                    maxAllocation + 1, memoryLimit() * 2})
     EXPECT_EQ(newStorage(n), nullptr) << n;
 }
 
@@ -69,8 +69,7 @@ TEST(RuntimeStorage, ForeignMemoryAndDeleter) {
   static char memory[16];
   deleted = 0;
   int context = 7;
-  Storage *s = newForeignStorage(
-      memory, 16, [](Storage *s) { deleted += *static_cast<int *>(s->context); }, &context);
+  Storage *s = newForeignStorage(memory, 16, [](Storage *s) { deleted += *static_cast<int *>(s->context); }, &context);
   EXPECT_EQ(s->data, memory);
   retain(s);
   release(s);

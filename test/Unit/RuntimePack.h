@@ -9,15 +9,24 @@ namespace torchc::testing {
 enum TestOp : uint32_t { OpAdd = 0, OpLess = 1 };
 
 template <DType D> struct CType;
-template <> struct CType<DType::Bool> { using T = uint8_t; };
-template <> struct CType<DType::I32> { using T = int32_t; };
-template <> struct CType<DType::I64> { using T = int64_t; };
-template <> struct CType<DType::F32> { using T = float; };
-template <> struct CType<DType::F64> { using T = double; };
+template <> struct CType<DType::Bool> {
+  using T = uint8_t;
+};
+template <> struct CType<DType::I32> {
+  using T = int32_t;
+};
+template <> struct CType<DType::I64> {
+  using T = int64_t;
+};
+template <> struct CType<DType::F32> {
+  using T = float;
+};
+template <> struct CType<DType::F64> {
+  using T = double;
+};
 inline constexpr DType testDTypes[] = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
 
-template <DType A, DType B>
-void castKernel(void **p, const int64_t *, const void *, int64_t b, int64_t e) {
+template <DType A, DType B> void castKernel(void **p, const int64_t *, const void *, int64_t b, int64_t e) {
   auto *out = static_cast<typename CType<B>::T *>(p[0]);
   auto *in = static_cast<typename CType<A>::T *>(p[1]);
   for (int64_t i = b; i < e; ++i)
@@ -26,8 +35,7 @@ void castKernel(void **p, const int64_t *, const void *, int64_t b, int64_t e) {
     else
       out[i] = typename CType<B>::T(in[i]);
 }
-template <DType D, bool Less>
-void binaryKernel(void **p, const int64_t *, const void *, int64_t b, int64_t e) {
+template <DType D, bool Less> void binaryKernel(void **p, const int64_t *, const void *, int64_t b, int64_t e) {
   using T = typename CType<D>::T;
   auto *x = static_cast<T *>(p[1]), *y = static_cast<T *>(p[2]);
   for (int64_t i = b; i < e; ++i)
@@ -36,8 +44,7 @@ void binaryKernel(void **p, const int64_t *, const void *, int64_t b, int64_t e)
     else
       static_cast<T *>(p[0])[i] = T(x[i] + y[i]);
 }
-template <DType D>
-void addScalarKernel(void **p, const int64_t *, const void *scalars, int64_t b, int64_t e) {
+template <DType D> void addScalarKernel(void **p, const int64_t *, const void *scalars, int64_t b, int64_t e) {
   using T = typename CType<D>::T;
   T y = *reinterpret_cast<const T *>(static_cast<const char *>(scalars) + 8);
   for (int64_t i = b; i < e; ++i)
@@ -67,10 +74,8 @@ inline void useTestPack() {
     forType.template operator()<DType::I64>();
     forType.template operator()<DType::F32>();
     forType.template operator()<DType::F64>();
-    v.push_back({packKey(PackForm::Gemm, 0u, DType::F32, 0), binaryKernel<DType::F32, false>,
-                 "torchc_k_gemm_f32_v3"});
-    std::sort(v.begin(), v.end(),
-              [](const PackEntry &a, const PackEntry &b) { return a.key < b.key; });
+    v.push_back({packKey(PackForm::Gemm, 0u, DType::F32, 0), binaryKernel<DType::F32, false>, "torchc_k_gemm_f32_v3"});
+    std::sort(v.begin(), v.end(), [](const PackEntry &a, const PackEntry &b) { return a.key < b.key; });
     return v;
   }();
   static const PackTable v3{packAbi, Isa::V3, entries.size(), entries.data()};

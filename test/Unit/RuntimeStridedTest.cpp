@@ -194,12 +194,10 @@ TEST(RuntimeStrided, RandomCopies) {
     auto sizes = makeSizes(r, i % 50 == 0);
     DType t = anyType(r), from = r() % 2 ? t : anyType(r);
     View out = makeView(r, t, sizes, false), in = makeView(r, from, sizes, true), expected = out;
-    forEachIndex(sizes, [&](const std::vector<int64_t> &k) {
-      write(expected.at(k), t, read(in.at(k), from));
-    });
+    forEachIndex(sizes, [&](const std::vector<int64_t> &k) { write(expected.at(k), t, read(in.at(k), from)); });
     int32_t status = 0;
-    copyStrided(int(sizes.size()), sizes.data(), out.data(), out.strides.data(), t, in.data(),
-                in.strides.data(), from, &status);
+    copyStrided(int(sizes.size()), sizes.data(), out.data(), out.strides.data(), t, in.data(), in.strides.data(), from,
+                &status);
     ASSERT_EQ(status, 0);
     ASSERT_EQ(out.memory, expected.memory);
   }
@@ -237,9 +235,8 @@ TEST(RuntimeStrided, MissingKernelsAreReported) {
   useTestPack();
   float x = 1, y = 2;
   int64_t one = 1;
-  StridedOperand o[3] = {{&x, &one, DType::F32, DType::F32},
-                         {&y, &one, DType::F16, DType::F32},
-                         {&y, &one, DType::F32, DType::F32}};
+  StridedOperand o[3] = {
+      {&x, &one, DType::F32, DType::F32}, {&y, &one, DType::F16, DType::F32}, {&y, &one, DType::F32, DType::F32}};
   StridedLoop loop{packElementwise(OpAdd, DType::F32, 0), 1, 3, 1, &one, o};
   int32_t status = 0;
   runStrided(loop, &status);

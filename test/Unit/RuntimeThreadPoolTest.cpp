@@ -175,7 +175,6 @@ TEST_F(RuntimeThreadPool, CompiledCodesEntry) {
   setNumThreads(2);
   std::atomic<int64_t> sum{0};
   torchc_parallel_for(
-      0, 1000, 10,
-      [](void *c, int64_t b, int64_t e) { *static_cast<std::atomic<int64_t> *>(c) += e - b; }, &sum);
+      0, 1000, 10, [](void *c, int64_t b, int64_t e) { *static_cast<std::atomic<int64_t> *>(c) += e - b; }, &sum);
   EXPECT_EQ(sum, 1000);
 }

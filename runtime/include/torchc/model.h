@@ -161,8 +161,7 @@ typedef struct torchc_model_table {
   int (*create)(const torchc_options *options, torchc_instance **instance);
   /* Runs on inputs in signature order. Counts must match the signature. An output must not overlap
    * an input. */
-  int (*run)(torchc_instance *instance, const torchc_value *in, size_t in_count, torchc_value *out,
-             size_t out_count);
+  int (*run)(torchc_instance *instance, const torchc_value *in, size_t in_count, torchc_value *out, size_t out_count);
   /* What went wrong in the instance's last run, "" if nothing. */
   const char *(*message)(torchc_instance *instance);
   void (*destroy)(torchc_instance *instance); /* NULL is allowed */

@@ -17,8 +17,8 @@ extern "C" {
 /* The entry function of a compiled graph (rule E5).
  * ptrs   = outputs, inputs, weights, status (int32_t, 0 before the call), arena (64-byte aligned)
  * sizesStrides = the value of each symbol;  scalars = NULL;  begin = 0;  end = 1 */
-typedef void (*torchc_entry_function)(void **ptrs, const int64_t *sizesStrides, const void *scalars,
-                                      int64_t begin, int64_t end);
+typedef void (*torchc_entry_function)(void **ptrs, const int64_t *sizesStrides, const void *scalars, int64_t begin,
+                                      int64_t end);
 
 /* Where a weight lies in the weights block; offsets are multiples of 64. */
 typedef struct torchc_weight_desc {
@@ -71,8 +71,8 @@ extern TORCHC_HIDDEN const torchc_model_table torchc_table;
  * first. */
 TORCHC_HIDDEN const torchc_model_table *torchc_rt_model(uint32_t abi);
 TORCHC_HIDDEN int torchc_rt_create(const torchc_options *options, torchc_instance **instance);
-TORCHC_HIDDEN int torchc_rt_run(torchc_instance *instance, const torchc_value *in, size_t in_count,
-                                torchc_value *out, size_t out_count);
+TORCHC_HIDDEN int torchc_rt_run(torchc_instance *instance, const torchc_value *in, size_t in_count, torchc_value *out,
+                                size_t out_count);
 TORCHC_HIDDEN const char *torchc_rt_message(torchc_instance *instance);
 TORCHC_HIDDEN void torchc_rt_destroy(torchc_instance *instance);
 TORCHC_HIDDEN int torchc_rt_self_test(const torchc_options *options);
