@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from differential.backends import OracleBackend, TorchcBackend, difference
 from op_db import ROWS, Row
+from op_errors import ERRORS
 from op_samples import Input, Sample, values
 from oracle import body
 from oracle.dtypes import Arr, DType
@@ -95,32 +97,40 @@ def _compare(want: dict[str, Arr | None], got: dict[str, Arr | None]) -> list[st
     return found
 
 
-def _check(row: Row, dtype: DType, grads: bool, wrap: Any = None, times: int = 1) -> None:
+def _check(
+    row: Row, dtype: DType, grads: bool, wrap: Any = None, settings: tuple[int, ...] = (1,)
+) -> None:
+    """Every sample, once per number of threads in `settings`."""
     failures = []
     for sample in row.sample(dtype):
         if grads and not sample.grad:
             continue
         want = _evaluate(ORACLE, row, sample, grads)
-        for _ in range(times):
+        for threads in settings:
+            torchc.set_num_threads(threads)
             try:
                 got = _evaluate(_torchc(), row, sample, grads, wrap)
             except Exception as error:
                 failures.append(f"{sample.label}: {type(error).__name__}: {error}")
                 break
-            failures += [f"{sample.label}: {text}" for text in _compare(want, got)]
+            failures += [
+                f"{sample.label}, {threads} threads: {text}" for text in _compare(want, got)
+            ]
     assert not failures, f"{len(failures)} differences:\n" + "\n".join(failures[:12])
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("row", "dtype"), CASES, ids=IDS)
-def test_eager_bits(row: Row, dtype: DType, threads: int) -> None:
-    _need_bodies(row)
+@pytest.fixture(autouse=True)
+def _threads() -> Iterator[None]:
+    """Leave the number of threads as it was."""
     before = torchc.get_num_threads()
-    torchc.set_num_threads(threads)
-    try:
-        _check(row, dtype, False)
-    finally:
-        torchc.set_num_threads(before)
+    yield
+    torchc.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("row", "dtype"), CASES, ids=IDS)
+def test_eager_bits(row: Row, dtype: DType) -> None:
+    _need_bodies(row)
+    _check(row, dtype, False, settings=(1, 2))
 
 
 GRADS = [(row, dtype) for row, dtype in CASES if row.grad and dtype.is_float]
@@ -152,4 +162,12 @@ def test_compiled_bits(row: Row, dtype: DType) -> None:
         # One compiled function per row, so that samples also exercise its guards.
         return compiled.setdefault(row.name, torchc.compile(call, background=False))
 
-    _check(row, dtype, False, wrap, times=2)
+    _check(row, dtype, False, wrap, settings=(1, 2))
+
+
+@pytest.mark.parametrize("name", list(ERRORS))
+def test_bad_input_is_refused(name: str) -> None:
+    kind, call = ERRORS[name]
+    with pytest.raises(kind) as caught:
+        call(torchc)
+    assert len(str(caught.value)) > 10

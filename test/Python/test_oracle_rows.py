@@ -10,6 +10,7 @@ import pytest
 
 from differential.backends import OracleBackend
 from op_db import ROWS, Row
+from op_errors import ERRORS
 from op_samples import Input, Sample
 from oracle import api, body
 from oracle.dtypes import Arr, DType, cast
@@ -106,3 +107,10 @@ def test_casts_match_numpy_inside_the_range() -> None:
     for target in (DType.I8, DType.I16, DType.I32, DType.I64, DType.F32):
         got = cast(Arr(DType.F64, x), target).data
         assert np.array_equal(got, x.astype(target.storage))
+
+
+@pytest.mark.parametrize("name", list(ERRORS))
+def test_oracle_refuses(name: str) -> None:
+    kind, call = ERRORS[name]
+    with pytest.raises(kind):
+        call(api)

@@ -85,15 +85,13 @@ def _same(program: Program, want: Outcome, got: Outcome, way: str, report: Repor
     if found is None:
         return True
     name, text = found
+    # The slice that explains an output, the whole program for anything else.
+    small = program.slice_for(name) if name in program.outputs else program
+    again = f"python -m differential --seed {program.seed} --count 1"
     report.failures.append(
-        f"seed {program.seed}, {way}, {name}: {text}\n{_small(program, name)}{_inputs(program)}"
+        f"seed {program.seed}, {way}, {name}: {text}\n{small.source()}{_inputs(small)}\n  {again}"
     )
     return False
-
-
-def _small(program: Program, name: str) -> str:
-    """The slice of the program that explains an output, the whole program for anything else."""
-    return (program.slice_for(name) if name in program.outputs else program).source()
 
 
 def _inputs(program: Program) -> str:

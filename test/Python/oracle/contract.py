@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .dtypes import Arr, DType, from_compute, number_to_compute, to_compute
+from .dtypes import Arr, DType, broadcast_shape, from_compute, number_to_compute, to_compute
 from .fma import fma
 from .reduce import BLOCK, chain_count, combine_blocks, fold
 
@@ -15,7 +15,7 @@ def contract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a[..., M, K] · b[..., K, N] in the compute type: per block of 1024 one fma chain from +0, k
     ascending, then
     the blocks added left to right. Batch dims broadcast. K = 0 gives +0."""
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
     size_m, size_k, size_n = a.shape[-2], a.shape[-1], b.shape[-1]
     out = np.zeros(batch + (size_m, size_n), a.dtype)
     with np.errstate(all="ignore"):

@@ -245,6 +245,15 @@ def _to_integer(value: Number, dtype: DType) -> int:
     return int(value)
 
 
+def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape, or PyTorch's RuntimeError."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        shown = ", ".join(str(list(s)) for s in shapes)
+        raise RuntimeError(f"expected shapes that broadcast, got {shown}") from None
+
+
 def same_bits(x: Arr, y: Arr) -> np.ndarray:
     """Elementwise N1 equality: equal bits, or both NaN. Shapes and dtypes must agree."""
     if x.dtype != y.dtype or x.shape != y.shape:

@@ -98,6 +98,11 @@ class CrossEntropy:
         self.keep_scale = number_to_compute(1 - label_smoothing, self.dtype)
         self.smooth_scale = number_to_compute(label_smoothing / max(self.classes, 1), self.dtype)
         self.smoothing = label_smoothing
+        expected = self.rows_shape if self.indexed else x.shape
+        if target.shape != expected:
+            raise ValueError(
+                f"cross_entropy: expected target of shape {list(expected)}, got {list(target.shape)}"
+            )
         with np.errstate(all="ignore"):
             if self.indexed:
                 self._index_rows(target, ignore_index)

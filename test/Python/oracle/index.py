@@ -20,16 +20,16 @@ from .dtypes import (
 from .reduce import normalize_dim
 
 
-def _checked(index: Arr, size: int, what: str, negative: bool = False) -> np.ndarray:
-    """Index values as int64, each within [0, size)."""
+def _checked(index: Arr, size: int, what: str, error: type[Exception] = IndexError) -> np.ndarray:
+    """Index values as int64, each within [0, size), else an `error`."""
     if index.data.size and index.dtype not in (DType.I64, DType.I32):
         raise RuntimeError(
             f"{what}: expected index of dtype int32 or int64, got {index.dtype.torch_name}"
         )
     flat = index.data.astype(np.int64)
-    bad = (flat < (-size if negative else 0)) | (flat >= size)
+    bad = (flat < 0) | (flat >= size)
     if np.any(bad):
-        raise IndexError(f"{what}: index {int(flat[bad][0])} is out of bounds for size {size}")
+        raise error(f"{what}: index {int(flat[bad][0])} is out of bounds for size {size}")
     return flat
 
 
@@ -77,7 +77,7 @@ def scatter(x: Arr, dim: int, index: Arr, src: Arr | Number) -> Arr:
     where = index.data.reshape(1) if index.ndim == 0 else index.data
     values = source.reshape(1) if source.ndim == 0 else source
     if where.size:
-        flat = _checked(Arr(index.dtype, where), data.shape[dim], "scatter")
+        flat = _checked(Arr(index.dtype, where), data.shape[dim], "scatter", RuntimeError)
         for at in np.ndindex(where.shape):
             target = list(at)
             target[dim] = int(flat[at])
@@ -90,7 +90,7 @@ def scatter_add(x: Arr, dim: int, index: Arr, src: Arr) -> Arr:
     dim = normalize_dim(dim, x.ndim)
     values = to_compute(x).copy()
     added = to_compute(src)
-    flat = _checked(index, values.shape[dim], "scatter_add")
+    flat = _checked(index, values.shape[dim], "scatter_add", RuntimeError)
     with np.errstate(all="ignore"):
         for at in np.ndindex(flat.shape):
             target = list(at)
@@ -105,7 +105,7 @@ def gather(x: Arr, dim: int, index: Arr) -> Arr:
     if index.data.size == 0:
         return Arr(x.dtype, np.zeros(index.shape, x.dtype.storage))
     data, where = np.atleast_1d(x.data), Arr(index.dtype, np.atleast_1d(index.data))
-    flat = _checked(where, data.shape[dim], "gather")
+    flat = _checked(where, data.shape[dim], "gather", RuntimeError)
     shape = enumerate(flat.shape)
     window = data[tuple(slice(None) if d == dim else slice(0, s) for d, s in shape)]
     return Arr(x.dtype, np.take_along_axis(window, flat, axis=dim).reshape(index.shape))
@@ -129,4 +129,11 @@ def cat(parts: Sequence[Arr], dim: int = 0) -> Arr:
     dtype = result_type(parts)
     used = [p for p in parts if p.shape != (0,)] or [parts[0]]
     dim = normalize_dim(dim, used[0].ndim)
+    for p in used:
+        same = [s for i, s in enumerate(p.shape) if i != dim]
+        if p.ndim != used[0].ndim or same != [s for i, s in enumerate(used[0].shape) if i != dim]:
+            raise RuntimeError(
+                f"cat: expected sizes to match except in dim {dim}, "
+                f"got {list(used[0].shape)} and {list(p.shape)}"
+            )
     return Arr(dtype, np.concatenate([cast(p, dtype).data for p in used], axis=dim))

@@ -18,6 +18,7 @@ from .dtypes import (
     Arr,
     DType,
     Number,
+    broadcast_shape,
     cast,
     from_compute,
     number_to_compute,
@@ -58,7 +59,7 @@ def _pointwise(
     out: DType | None = None,
 ) -> Arr:
     """fn over broadcast op-math values, stored once as `out` (default: dtype)."""
-    shape = np.broadcast_shapes(*(x.shape for x in _tensors(*operands)))
+    shape = broadcast_shape(*(x.shape for x in _tensors(*operands)))
     with np.errstate(all="ignore"):
         values = np.asarray(fn(*(_values(x, dtype) for x in operands)))
     values = np.array(np.broadcast_to(values, shape))
@@ -157,7 +158,7 @@ def tanh(x: Tensor) -> Tensor:
 def where(condition: Tensor, x: Operand, y: Operand) -> Tensor:
     """x where condition, else y."""
     dtype = _common((x, y))
-    shape = np.broadcast_shapes(*(t.shape for t in _tensors(condition, x, y)))
+    shape = broadcast_shape(*(t.shape for t in _tensors(condition, x, y)))
     with np.errstate(all="ignore"):
         picked = np.where(condition.arr.data, _values(x, dtype), _values(y, dtype))
     values = np.array(np.broadcast_to(picked, shape))
@@ -309,6 +310,8 @@ def expand(x: Tensor, *sizes: Any) -> Tensor:
     """Broadcast view; −1 keeps a size."""
     shape = list(_sizes(sizes))
     lead = len(shape) - x.ndim
+    if lead < 0:
+        raise RuntimeError(f"expand: expected at least {x.ndim} sizes, got {len(shape)}")
     for i in range(len(shape)):
         own = x.shape[i - lead] if i >= lead else None
         if shape[i] == -1 and own is not None:
@@ -339,6 +342,8 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     parts = key if isinstance(key, tuple) else (key,)
     if any(isinstance(k, (Tensor, list, np.ndarray)) for k in parts):
         raise NotImplementedError("oracle: advanced indexing")
+    if any(isinstance(k, slice) and k.step is not None and k.step <= 0 for k in parts):
+        raise ValueError("step must be greater than zero")
     data = x.arr.data[parts + (Ellipsis,)] if Ellipsis not in parts else x.arr.data[parts]
     return make_view(x, data, "slice", key=parts)
 
@@ -475,7 +480,11 @@ def arange(n: int, dtype: DType = DType.I64) -> Tensor:
 def copy_(x: Tensor, src: Operand) -> Tensor:
     """Write src (broadcast, cast) into x."""
     source = src if isinstance(src, Tensor) else _constant(src, x.dtype)
-    data = np.broadcast_to(cast(source.arr, x.dtype).data, x.shape).copy()
+    if broadcast_shape(source.shape, x.shape) != x.shape:
+        raise RuntimeError(
+            f"copy_: expected a source that broadcasts to {list(x.shape)}, got {list(source.shape)}"
+        )
+    data = np.array(np.broadcast_to(cast(source.arr, x.dtype).data, x.shape))
     return write_in_place(x, make(Arr(x.dtype, data), "copy_", [source]))
 
 

@@ -137,6 +137,8 @@ class Tensor:
 
     def item(self) -> bool | int | float:
         """The value of a one-element tensor as a Python number."""
+        if self.numel() != 1:
+            raise RuntimeError(f"item(): expected one element, got shape {list(self.shape)}")
         return self.tolist_flat()[0]
 
     def tolist_flat(self) -> list[Any]:
@@ -149,6 +151,8 @@ class Tensor:
 
     def requires_grad_(self, mode: bool = True) -> Tensor:
         """Mark a leaf as needing gradients."""
+        if mode and not self.dtype.is_float:
+            raise RuntimeError(f"expected a floating dtype, got {self.dtype.torch_name}")
         self.requires_grad = mode
         return self
 
@@ -169,6 +173,8 @@ class Tensor:
         create_graph: bool = False,
     ) -> None:
         """torch.Tensor.backward: adds into .grad of every leaf reached."""
+        if not self.requires_grad:
+            raise RuntimeError("backward(): the tensor does not require grad and has no history")
         _, leaves = run_backward([self], [gradient], [], create_graph)
         for leaf, total in leaves:
             with set_grad_enabled(create_graph):

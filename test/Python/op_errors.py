@@ -1,0 +1,88 @@
+"""Bad calls: what each op refuses, with PyTorch's exception class. `F` is a torch-like
+namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Call = Callable[[Any], Any]
+ERRORS: dict[str, tuple[type[Exception], Call]] = {
+    "add shapes": (RuntimeError, lambda F: F.ones(3) + F.ones(4)),
+    "mul shapes": (RuntimeError, lambda F: F.mul(F.ones(2, 3), F.ones(2, 4))),
+    "sub of bools": (
+        RuntimeError,
+        lambda F: F.sub(F.eq(F.ones(2), 1), F.eq(F.ones(2), 1)),
+    ),
+    "neg of bool": (RuntimeError, lambda F: F.neg(F.eq(F.ones(2), 1))),
+    "where shapes": (RuntimeError, lambda F: F.where(F.eq(F.ones(2), 1), F.ones(3), F.ones(2))),
+    "matmul inner": (RuntimeError, lambda F: F.matmul(F.ones(2, 3), F.ones(4, 2))),
+    "matmul 0-d": (RuntimeError, lambda F: F.matmul(F.ones(()), F.ones(3))),
+    "matmul dtypes": (
+        RuntimeError,
+        lambda F: F.matmul(F.ones(2, 2), F.ones(2, 2, dtype=F.float64)),
+    ),
+    "matmul batch": (RuntimeError, lambda F: F.matmul(F.ones(2, 3, 4), F.ones(5, 4, 3))),
+    "sum dim": (IndexError, lambda F: F.sum(F.ones(2, 3), 2)),
+    "sum dim twice": (RuntimeError, lambda F: F.sum(F.ones(2, 3), [0, 0])),
+    "max of nothing": (RuntimeError, lambda F: F.max(F.zeros(0))),
+    "max along nothing": (IndexError, lambda F: F.max(F.zeros(2, 0), 1)),
+    "argmax along nothing": (IndexError, lambda F: F.argmax(F.zeros(2, 0), 1)),
+    "reshape count": (RuntimeError, lambda F: F.reshape(F.ones(6), (4, 2))),
+    "reshape ambiguous": (RuntimeError, lambda F: F.reshape(F.zeros(0), (-1, 0))),
+    "transpose dim": (IndexError, lambda F: F.transpose(F.ones(2, 3), 0, 2)),
+    "expand size": (RuntimeError, lambda F: F.ones(2, 3).expand(2, 4)),
+    "expand rank": (RuntimeError, lambda F: F.ones(2, 3).expand(3)),
+    "select index": (IndexError, lambda F: F.ones(3)[3]),
+    "too many indices": (IndexError, lambda F: F.ones(3)[0, 0]),
+    "negative step": (ValueError, lambda F: F.ones(3)[::-1]),
+    "index_select range": (
+        IndexError,
+        lambda F: F.index_select(F.ones(3, 2), 0, F.tensor([0, 3])),
+    ),
+    "index_select dtype": (RuntimeError, lambda F: F.index_select(F.ones(3), 0, F.ones(2))),
+    "index_add dtype": (
+        RuntimeError,
+        lambda F: F.index_add(F.ones(3), 0, F.tensor([0]), F.ones(1, dtype=F.float64)),
+    ),
+    "scatter range": (
+        RuntimeError,
+        lambda F: F.scatter(F.ones(2), 0, F.tensor([5]), F.ones(1)),
+    ),
+    "scatter dtype": (
+        RuntimeError,
+        lambda F: F.scatter(F.ones(2), 0, F.tensor([0]), F.ones(1, dtype=F.float64)),
+    ),
+    "cat sizes": (RuntimeError, lambda F: F.cat([F.ones(2, 3), F.ones(2, 4)], 0)),
+    "cat ranks": (RuntimeError, lambda F: F.cat([F.ones(2, 3), F.ones(2)], 0)),
+    "cat of nothing": (ValueError, lambda F: F.cat([], 0)),
+    "one_hot range": (RuntimeError, lambda F: F.nn.functional.one_hot(F.tensor([0, 4]), 3)),
+    "one_hot negative": (RuntimeError, lambda F: F.nn.functional.one_hot(F.tensor([-1]), 3)),
+    "one_hot dtype": (RuntimeError, lambda F: F.nn.functional.one_hot(F.ones(2), 3)),
+    "cross_entropy range": (
+        IndexError,
+        lambda F: F.nn.functional.cross_entropy(F.ones(2, 3), F.tensor([0, 3])),
+    ),
+    "cross_entropy rows": (
+        ValueError,
+        lambda F: F.nn.functional.cross_entropy(F.ones(2, 3), F.tensor([0, 1, 2])),
+    ),
+    "in-place dtype": (RuntimeError, lambda F: F.tensor([1, 2]).add_(0.5)),
+    "in-place shape": (RuntimeError, lambda F: F.ones(1).add_(F.ones(3))),
+    "in-place leaf": (RuntimeError, lambda F: F.ones(2).requires_grad_().add_(1)),
+    "copy shape": (RuntimeError, lambda F: F.ones(2).copy_(F.ones(3))),
+    "saved then written": (RuntimeError, lambda F: _saved_then_written(F)),
+    "backward of many": (RuntimeError, lambda F: (F.ones(2).requires_grad_() * 2).backward()),
+    "backward of nothing": (RuntimeError, lambda F: F.ones(()).backward()),
+    "integer gradient": (RuntimeError, lambda F: F.tensor([1]).requires_grad_()),
+    "item of many": (RuntimeError, lambda F: F.ones(2).item()),
+    "truth of many": (RuntimeError, lambda F: bool(F.ones(2))),
+}
+
+
+def _saved_then_written(F: Any) -> None:
+    x = F.ones(3).requires_grad_()
+    y = x * 2
+    z = F.sum(y * y)
+    y.add_(1)
+    z.backward()
