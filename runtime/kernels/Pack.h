@@ -35,7 +35,8 @@ enum class PackForm : uint8_t {
   Reduce = 3,
   /// Columns: ptrs = {out .., in, status}, sizesStrides = {rows, row stride in elements}, begin/end over columns.
   ReduceCols = 4,
-  /// N3; the exact arguments and meaning of aux are documented by packGemm's generator. op = 0.
+  /// One panel of a product by N3: arguments in compiler/lower/Gemm.h, aux = its variant. op = 0. Callers use gemm() of
+  /// runtime/kernels/Gemm.h.
   Gemm = 5,
   /// ptrs = {out}, scalars = {seed u64, ordinal u64, op's own parameters, 8 bytes each}, begin/end over elements (N9).
   Random = 6,

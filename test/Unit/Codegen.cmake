@@ -1,7 +1,10 @@
 torchc_unit_test(torchc-unit-codegen
-  SOURCES CodegenElementwiseTest.cpp CodegenReduceTest.cpp
-  LIBS torchc_rules torchc_runtime_pack)
+  SOURCES CodegenElementwiseTest.cpp CodegenReduceTest.cpp CodegenGemmTest.cpp
+  LIBS torchc_runtime torchc_rules torchc_runtime_pack)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # The references' std::fma as an instruction; nothing is contracted.
   target_compile_options(torchc-unit-codegen PRIVATE -mfma)
 endif()
+
+add_executable(bench-kernels EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/Bench/KernelBench.cpp)
+target_link_libraries(bench-kernels PRIVATE torchc_runtime torchc_rules torchc_runtime_pack)

@@ -1,5 +1,6 @@
 #include "PackPlan.h"
 #include "compiler/lower/Elementwise.h"
+#include "compiler/lower/Gemm.h"
 #include "compiler/lower/Reduce.h"
 #include "dialects/rules/OpInfo.h"
 #include "runtime/kernels/Pack.h"
@@ -22,6 +23,7 @@ public:
 private:
   void elementwise(OpId id, const OpInfo &info);
   void casts();
+  void gemms();
   void reduction(OpId id, const OpInfo &info);
   void add(uint64_t key, std::string stem, decltype(PlannedKernel::emit) emit) {
     kernels.push_back({key, "torchc_k_" + stem + "_" + target.name.str(), std::move(emit)});
@@ -102,6 +104,17 @@ void Planner::casts() {
     }
 }
 
+void Planner::gemms() {
+  static const char *variants[lower::gemmVariants] = {"strided", "packed", "wide"};
+  for (DType t : {DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64})
+    for (unsigned v = 0; v < lower::gemmVariants; ++v)
+      add(packKey(PackForm::Gemm, 0u, t, v), "gemm_" + std::string(shortName(t)) + "_" + variants[v],
+          [t, v](KernelBuilder &b, llvm::StringRef name, Diag &) {
+            lower::emitGemmStrip(b, name, t, lower::GemmVariant(v));
+            return true;
+          });
+}
+
 /// A reduction's body combines two elements; that of an arg reduction says when the second displaces the first.
 std::optional<ReduceKind> reduceKind(const OpInfo &info) {
   const Body &body = info.bodies[int(BodyClass::F32)];
@@ -142,6 +155,7 @@ std::vector<PlannedKernel> Planner::run() {
       reduction(OpId(i), info);
   }
   casts();
+  gemms();
   llvm::sort(kernels, [](const auto &a, const auto &b) { return a.key < b.key; });
   return std::move(kernels);
 }

@@ -1,0 +1,53 @@
+// Matrix products by rule N3: blocking, packing and edges around the pack's strip kernels. Freestanding C++ (no
+// libstdc++, no TLS, no exceptions), so that artefacts carry the same code.
+#pragma once
+#include "dialects/rules/DType.h"
+#include "runtime/kernels/Kernel.h"
+#include <cstddef>
+#include <cstdint>
+
+namespace torchc {
+
+/// k is cut into blocks of this many products (N3); it is also the best cache pass.
+inline constexpr int64_t gemmBlock = 1024;
+
+/// What the pack has for one type and ISA: PackForm::Gemm with aux = 0 strided A, 1 packed A, 2 one row, four panels;
+/// arguments in compiler/lower/Gemm.h.
+struct GemmKernels {
+  Kernel strided, packed, wide;
+  int64_t rows, columns; // of a register tile
+};
+
+/// C[m][n] = sum over k of A[m][k] * B[k][n], strides in elements; C's columns are contiguous. C must not overlap A or
+/// B. f32 and f64 with FMA chains, integers wrapping. f16 and bf16 are converted by the caller (N6).
+struct GemmCall {
+  DType dtype;
+  int64_t m, n, k;
+  const void *a;
+  int64_t aRow, aK;
+  const void *b;
+  int64_t bK, bColumn;
+  void *c;
+  int64_t cRow;
+};
+
+/// The kernels of the pack in use for `t`; `strided` is null if there are none.
+GemmKernels gemmKernels(DType t);
+
+/// Bytes of scratch memory (64-byte aligned) that gemmRows needs.
+size_t gemmScratchBytes(const GemmKernels &kernels, const GemmCall &call);
+
+/// Rows [begin, end) of C, on this thread. The result doesn't depend on how rows are cut. `scratch` of
+/// gemmScratchBytes(call) bytes.
+void gemmRows(const GemmKernels &kernels, const GemmCall &call, int64_t begin, int64_t end, void *scratch);
+
+/// All of C with the pool's threads. False: no kernels for the type, or no memory.
+bool gemm(const GemmCall &call);
+
+} // namespace torchc
+
+extern "C" {
+/// The E5 form for compiled code: ptrs = {C, A, B, int32 status}; sizesStrides = {batch, M, N, K, A's strides (batch,
+/// row, k), B's (batch, k, column), C's (batch, row)}; scalars = {dtype as u64}; [begin, end) over batches.
+void torchc_gemm(void **ptrs, const int64_t *sizesStrides, const void *scalars, int64_t begin, int64_t end);
+}

@@ -1,0 +1,90 @@
+// The part of gemm that knows the pack, the allocator and the pool.
+#include "runtime/core/Status.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Gemm.h"
+#include "runtime/kernels/Pack.h"
+
+namespace torchc {
+
+GemmKernels gemmKernels(DType t) {
+  GemmKernels ks{packGemm(t, 0), packGemm(t, 1), packGemm(t, 2), 6, 0};
+  // The tile of compiler/lower/Gemm.h: two vectors of 256 bits, four of 512, four of 128.
+  int64_t bytes = packIsa() == Isa::V4 ? 256 : 64;
+  ks.columns = bytes / itemSize(t);
+  return ks;
+}
+
+namespace {
+
+/// A product per thread below which starting threads costs more than it gains.
+constexpr int64_t multiplyGrain = 1 << 18;
+
+bool gemmPiece(const GemmKernels &ks, const GemmCall &g, int64_t begin, int64_t end) {
+  size_t bytes = gemmScratchBytes(ks, g);
+  int blockClass = 0;
+  void *scratch = allocLarge(bytes < 1088 ? 1088 : bytes, blockClass);
+  if (!scratch)
+    return false;
+  gemmRows(ks, g, begin, end, scratch);
+  freeLarge(scratch, blockClass);
+  return true;
+}
+
+/// Columns [first, last) of the product as a call of its own.
+GemmCall columnsOf(const GemmCall &g, int64_t first, int64_t last) {
+  GemmCall piece = g;
+  int64_t size = itemSize(g.dtype);
+  piece.n = last - first;
+  piece.b = static_cast<const char *>(g.b) + first * g.bColumn * size;
+  piece.c = static_cast<char *>(g.c) + first * size;
+  return piece;
+}
+
+} // namespace
+
+bool gemm(const GemmCall &g) {
+  GemmKernels ks = gemmKernels(g.dtype);
+  if (!ks.strided)
+    return false;
+  if (g.m == 0 || g.n == 0)
+    return true;
+  int64_t k = g.k < 1 ? 1 : g.k;
+  bool ok = true;
+  // Cutting columns repeats the packing of A, cutting rows that of B: the larger side is cut.
+  if (g.n >= g.m) {
+    int64_t panels = (g.n + ks.columns - 1) / ks.columns;
+    int64_t grain = multiplyGrain / (g.m * k * ks.columns) + 1;
+    parallelFor(0, panels, grain, [&](int64_t b, int64_t e) {
+      int64_t last = e * ks.columns < g.n ? e * ks.columns : g.n;
+      if (!gemmPiece(ks, columnsOf(g, b * ks.columns, last), 0, g.m))
+        __atomic_store_n(&ok, false, __ATOMIC_RELAXED);
+    });
+    return ok;
+  }
+  int64_t strips = (g.m + ks.rows - 1) / ks.rows;
+  int64_t grain = multiplyGrain / (g.n * k * ks.rows) + 1;
+  parallelFor(0, strips, grain, [&](int64_t b, int64_t e) {
+    int64_t last = e * ks.rows < g.m ? e * ks.rows : g.m;
+    if (!gemmPiece(ks, g, b * ks.rows, last))
+      __atomic_store_n(&ok, false, __ATOMIC_RELAXED);
+  });
+  return ok;
+}
+
+} // namespace torchc
+
+extern "C" __attribute__((visibility("default"))) void
+torchc_gemm(void **ptrs, const int64_t *s, const void *scalars, int64_t begin, int64_t end) {
+  using namespace torchc;
+  DType t = DType(*static_cast<const uint64_t *>(scalars));
+  int64_t size = itemSize(t);
+  for (int64_t i = begin; i < end; ++i) {
+    GemmCall g{t, s[1], s[2], s[3], static_cast<const char *>(ptrs[1]) + i * s[4] * size, s[5], s[6],
+               static_cast<const char *>(ptrs[2]) + i * s[7] * size, s[8], s[9],
+               static_cast<char *>(ptrs[0]) + i * s[10] * size, s[11]};
+    if (!gemm(g))
+      raiseStatus(static_cast<int32_t *>(ptrs[3]),
+                  gemmKernels(t).strided ? KernelStatus::NoMemory : KernelStatus::MissingKernel);
+  }
+}

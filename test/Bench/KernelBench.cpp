@@ -1,0 +1,137 @@
+// Speed of generated kernels on one thread, against the machine's own limits measured in the same run:
+// GEMM as a share of the FMA peak, memory-bound kernels in GB/s.
+#include "dialects/rules/OpInfo.h"
+#include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Gemm.h"
+#include "runtime/kernels/Pack.h"
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+using namespace torchc;
+
+static double now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+/// Best time of a call, in seconds.
+template <class F> double best(F f, double seconds = 0.3) {
+  f();
+  double start = now();
+  f();
+  int64_t reps = int64_t(2e-4 / (now() - start + 1e-9)) + 1;
+  double bestTime = 1e9, end = now() + seconds;
+  do {
+    double s = now();
+    for (int64_t i = 0; i < reps; ++i)
+      f();
+    bestTime = std::min(bestTime, (now() - s) / double(reps));
+  } while (now() < end);
+  return bestTime;
+}
+
+#if defined(__x86_64__)
+typedef float V8 __attribute__((vector_size(32)));
+__attribute__((target("avx2,fma"))) static double peakOnce() {
+  V8 a[12];
+  for (auto &x : a)
+    x = V8{} + 1e-9f;
+  V8 p = V8{} + 1.0000001f, q = V8{} + 1e-9f;
+  const int64_t n = 1000000;
+  double s = now();
+  for (int64_t i = 0; i < n; ++i)
+#pragma clang loop unroll(full)
+    for (int j = 0; j < 12; ++j)
+      asm volatile("vfmadd213ps %1,%2,%0" : "+x"(a[j]) : "x"(p), "x"(q));
+  return double(n) * 12 * 16 / (now() - s) / 1e9;
+}
+static double peak() {
+  double r = 0;
+  for (int i = 0; i < 30; ++i)
+    r = std::max(r, peakOnce());
+  return r;
+}
+#else
+static double peak() { return 1; }
+#endif
+
+static float *make(int64_t n) {
+  float *p = static_cast<float *>(std::aligned_alloc(1 << 21, size_t((n * 4 + (1 << 21)) & ~((1 << 21) - 1))));
+  uint32_t s = 12345;
+  for (int64_t i = 0; i < n; ++i) {
+    s = s * 1664525u + 1013904223u;
+    p[i] = float(s >> 8) * 0x1p-23f - 1;
+  }
+  return p;
+}
+
+static void benchGemm() {
+  double pk = peak();
+  std::printf("FMA peak %.1f GFLOP/s (AVX2)\n", pk);
+  const int64_t shapes[][3] = {{64, 64, 64},     {128, 128, 128},  {256, 256, 256},  {512, 512, 512},
+                               {1024, 1024, 1024}, {2048, 2048, 2048}, {16, 768, 3072}, {128, 768, 3072},
+                               {64, 64, 32}, {1, 1024, 1024}};
+  for (auto [m, k, n] : shapes) {
+    float *a = make(m * k), *b = make(k * n), *c = make(m * n);
+    auto run = [&](int64_t bK, int64_t bColumn) {
+      GemmCall g{DType::F32, m, n, k, a, k, 1, b, bK, bColumn, c, n};
+      return 2e-9 * double(m * n * k) / best([&] { gemm(g); });
+    };
+    double kn = run(n, 1), nk = run(1, k);
+    std::printf("gemm %5ldx%ldx%ld  B[k,n] %6.1f GFLOP/s %5.1f%%   B[n,k] %6.1f %5.1f%%\n", long(m), long(k), long(n),
+                kn, 100 * kn / pk, nk, 100 * nk / pk);
+    std::free(a), std::free(b), std::free(c);
+  }
+}
+
+static void benchMemory() {
+  for (int64_t n : {int64_t(1), int64_t(7), int64_t(2000), int64_t(60000), int64_t(1000000), int64_t(16000000)}) {
+    float *a = make(n), *b = make(n), *c = make(n), out;
+    auto elementwise = [&](const char *name, int operands) {
+      Kernel k = packElementwise(*lookupOp(name), DType::F32, 0);
+      void *ptrs[] = {c, a, b, nullptr};
+      double t = best([&] { k(ptrs, nullptr, nullptr, 0, n); }, 0.15);
+      if (n < 100)
+        std::printf("  %s %.1f ns", name, t * 1e9);
+      else
+        std::printf("  %s %.1f", name, 4e-9 * double(n) * (operands + 1) / t);
+    };
+    auto reduce = [&](const char *name) {
+      Kernel k = packReduce(*lookupOp(name), DType::F32);
+      void *ptrs[] = {&out, a, nullptr};
+      double t = best([&] { k(ptrs, &n, nullptr, 0, 1); }, 0.15);
+      if (n < 100)
+        std::printf("  %s %.1f ns", name, t * 1e9);
+      else
+        std::printf("  %s %.1f", name, 4e-9 * double(n) / t);
+    };
+    std::printf("%9ld elements, GB/s:", long(n));
+    elementwise("add", 2);
+    elementwise("neg", 1);
+    elementwise("maximum", 2);
+    elementwise("exp", 1);
+    elementwise("tanh", 1);
+    reduce("sum");
+    reduce("amax");
+    std::printf("\n");
+    std::free(a), std::free(b), std::free(c);
+  }
+  for (auto [rows, cols] : {std::pair<int64_t, int64_t>{64, 10}, {64, 64}, {1024, 64}, {1024, 1000}}) {
+    float *a = make(rows * cols), *c = make(rows + cols);
+    void *ptrs[] = {c, a, nullptr};
+    int64_t sizes[] = {cols}, colSizes[] = {rows, cols};
+    double r = best([&] { packReduce(*lookupOp("sum"), DType::F32)(ptrs, sizes, nullptr, 0, rows); }, 0.15);
+    double q = best([&] { packReduceCols(*lookupOp("sum"), DType::F32)(ptrs, colSizes, nullptr, 0, cols); }, 0.15);
+    std::printf("sum of %ldx%ld: rows %.2f us %.1f GB/s, columns %.2f us %.1f GB/s\n", long(rows), long(cols), r * 1e6,
+                4e-9 * double(rows * cols) / r, q * 1e6, 4e-9 * double(rows * cols) / q);
+    std::free(a), std::free(c);
+  }
+}
+
+int main(int argc, char **argv) {
+  setNumThreads(argc > 1 ? std::atoi(argv[1]) : 1);
+  benchGemm();
+  benchMemory();
+}
