@@ -3,17 +3,28 @@
 
 A parser of its own for `defvar name = [dags];`, so the check doesn't lean on torchc-tblgen.
 """
+
 import re
 import sys
 
-INT_OPS = {"IAdd": "+", "ISub": "-", "IMul": "*", "IAnd": "&", "IOr": "|", "IXor": "^", "IShl": "<<",
-           "IUShr": ">>"}
+INT_OPS = {
+    "IAdd": "+",
+    "ISub": "-",
+    "IMul": "*",
+    "IAnd": "&",
+    "IOr": "|",
+    "IXor": "^",
+    "IShl": "<<",
+    "IUShr": ">>",
+}
 BOOL_OPS = {"Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">=", "Eq": "==", "Ne": "!=", "IsNan": "isNan"}
 LOGIC = {"And": "&", "Or": "|", "Xor": "^"}
 FLOAT_OPS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
 TOKEN = re.compile(
     r'\s*(//[^\n]*|^#(?:ifndef|define|endif)[^\n]*|\$\w+|\w+:\$\w+|-?0x[0-9a-fA-F]+|-?\d+|"[^"]*"'
-    r'|\w+|[()\[\],;=#])', re.M)
+    r"|\w+|[()\[\],;=#])",
+    re.M,
+)
 
 
 def tokens(text):
@@ -22,7 +33,7 @@ def tokens(text):
     while pos < len(text):
         m = TOKEN.match(text, pos)
         if not m:
-            raise SyntaxError("unexpected text: " + text[pos:pos + 40])
+            raise SyntaxError("unexpected text: " + text[pos : pos + 40])
         pos = m.end()
         if not re.match("//|#.", m[1]):
             out.append(m[1])
@@ -100,6 +111,7 @@ class Emitter:
         def need(want):
             if kinds != want:
                 raise TypeError("%s wants operands %s, got %s" % (op, want, kinds))
+
         if op in FLOAT_OPS:
             need("ff")
             return self.put("f", "%s %s %s" % (v[0], FLOAT_OPS[op], v[1]))

@@ -3,8 +3,10 @@ to the format one by one, most significant first, refitting the rest after each.
 
     fit(f, exps, a, b, w, bits): c with sum(c[i] * x**exps[i]) ~ f(x) on [a, b] minimising max |w(x) * error|
 """
+
 import struct
-from mpmath import mp, mpf, matrix, lu_solve, cos, pi
+
+from mpmath import cos, lu_solve, matrix, mp, mpf, pi
 
 mp.prec = 240
 
@@ -31,18 +33,22 @@ def remez(f, exps, xs, w, rounds=12):
             a[i, n] = (-1) ** i / wx[p]
             b[i] = fx[p]
         c = lu_solve(a, b)
-        err = [wx[i] * (fx[i] - sum(c[j] * x ** e for j, e in enumerate(exps))) for i, x in enumerate(xs)]
+        err = [
+            wx[i] * (fx[i] - sum(c[j] * x**e for j, e in enumerate(exps))) for i, x in enumerate(xs)
+        ]
         best, runs = max(abs(e) for e in err), []
         for i, e in enumerate(err):  # the largest error of each run of equal sign
             if runs and (err[runs[-1]] > 0) == (e > 0):
                 runs[-1] = i if abs(e) > abs(err[runs[-1]]) else runs[-1]
             else:
                 runs.append(i)
-        while len(runs) > n + 1:  # drop the smallest, with a neighbour inside, so that signs still alternate
+        while (
+            len(runs) > n + 1
+        ):  # drop the smallest, with a neighbour inside, so that signs still alternate
             s = min(range(len(runs)), key=lambda i: abs(err[runs[i]]))
             if 0 < s < len(runs) - 1 and len(runs) > n + 2:
                 t = min((s - 1, s + 1), key=lambda i: abs(err[runs[i]]))
-                del runs[min(s, t):max(s, t) + 1]
+                del runs[min(s, t) : max(s, t) + 1]
             else:
                 runs.pop(0 if abs(err[runs[0]]) < abs(err[runs[-1]]) else -1)
         if len(runs) < n + 1 or best < abs(c[n]) * mpf("1.0001"):
@@ -58,17 +64,20 @@ def fit(f, exps, a, b, w=lambda x: 1, bits=24, fixed=(), grid=40):
     got, first = [mpf(c) for c in fixed], None
     while len(got) < len(exps):
         k = len(got)
-        rest = lambda x: f(x) - sum(c * x ** e for c, e in zip(got, exps))
+        rest = lambda x: f(x) - sum(c * x**e for c, e in zip(got, exps))
         c, err = remez(rest, exps[k:], xs, w)
         first = err if first is None else first
         got.append(rounded(c[0], bits))
-    err = max(abs(w(x) * (f(x) - sum(c * x ** e for c, e in zip(got, exps)))) for x in xs)
+    err = max(abs(w(x) * (f(x) - sum(c * x**e for c, e in zip(got, exps)))) for x in xs)
     return got, first, err
 
 
 def bits_of(c, bits):
-    return "0x%08x" % struct.unpack("<I", struct.pack("<f", float(c))) if bits == 24 else \
-        "0x%016x" % struct.unpack("<Q", struct.pack("<d", float(c)))
+    return (
+        "0x%08x" % struct.unpack("<I", struct.pack("<f", float(c)))
+        if bits == 24
+        else "0x%016x" % struct.unpack("<Q", struct.pack("<d", float(c)))
+    )
 
 
 def show(name, result, bits):
