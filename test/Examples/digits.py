@@ -114,7 +114,7 @@ def ship(model, x, folder: pathlib.Path):
 def run(executable: pathlib.Path, x, folder: pathlib.Path):
     """The logits that the executable gives for `x`, and the seconds from its start to its end (best of 5)."""
     np.save(folder / "x.npy", x.numpy())
-    command = [executable, "--input", f"x={folder / 'x.npy'}", "--output", folder / "logits.npy"]
+    command = [executable, "--input", folder / "x.npy", "--output", folder / "logits.npy"]
     seconds = []
     for _ in range(5):
         start = time.perf_counter()
