@@ -1,6 +1,6 @@
 """Every environment variable that torchc reads, in one table; no other file of the package reads one.
 
-`knobs.NAME` is the current value. The C++ side has the same table in runtime/core/Knobs.h.
+`knobs.NAME` is the current value. The C++ side has the same table in runtime/core/knobs.h.
 """
 
 from __future__ import annotations
