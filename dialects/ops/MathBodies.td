@@ -183,5 +183,7 @@ defvar tanhF64 = [
 include "MathBodiesErf.td"
 include "MathBodiesExp.td"
 include "MathBodiesLog.td"
+include "MathBodiesTrig.td"
+include "MathBodiesTrig64.td"
 
 #endif

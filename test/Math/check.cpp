@@ -2,6 +2,7 @@
 // of the exact result.
 //   math-check BOUNDS            samples; fails where a body is worse than its line in BOUNDS
 //   math-check --all NAME...     every f32 input (f64: 2^28 samples)
+//   math-check --half NAME...    the same without negative f32 inputs, for odd and even functions
 //   math-check --bench           nanoseconds per element
 #include <atomic>
 #include <cmath>
@@ -15,15 +16,15 @@
 #include <vector>
 
 // The operators of a body in C, once per width; a body need not use them all.
-#define OPERATORS(T, U, I, W, S)                                                                   \
-  [[maybe_unused]] static inline T fromInt##W(U u) { return __builtin_bit_cast(T, u); }            \
-  [[maybe_unused]] static inline U toInt##W(T x) { return __builtin_bit_cast(U, x); }              \
-  [[maybe_unused]] static inline T fFromI##W(U u) { return (T)(I)u; }                              \
-  [[maybe_unused]] static inline T neg##W(T x) { return -x; }                                      \
-  [[maybe_unused]] static inline T fma##W(T a, T b, T c) { return __builtin_fma##S(a, b, c); }     \
-  [[maybe_unused]] static inline T abs##W(T x) { return __builtin_fabs##S(x); }                    \
-  [[maybe_unused]] static inline T sqrt##W(T x) { return __builtin_sqrt##S(x); }                   \
-  [[maybe_unused]] static inline T floor##W(T x) { return __builtin_floor##S(x); }                 \
+#define OPERATORS(T, U, I, W, S)                                                                                       \
+  [[maybe_unused]] static inline T fromInt##W(U u) { return __builtin_bit_cast(T, u); }                                \
+  [[maybe_unused]] static inline U toInt##W(T x) { return __builtin_bit_cast(U, x); }                                  \
+  [[maybe_unused]] static inline T fFromI##W(U u) { return (T)(I)u; }                                                  \
+  [[maybe_unused]] static inline T neg##W(T x) { return -x; }                                                          \
+  [[maybe_unused]] static inline T fma##W(T a, T b, T c) { return __builtin_fma##S(a, b, c); }                         \
+  [[maybe_unused]] static inline T abs##W(T x) { return __builtin_fabs##S(x); }                                        \
+  [[maybe_unused]] static inline T sqrt##W(T x) { return __builtin_sqrt##S(x); }                                       \
+  [[maybe_unused]] static inline T floor##W(T x) { return __builtin_floor##S(x); }                                     \
   [[maybe_unused]] static inline T roundeven##W(T x) { return __builtin_roundeven##S(x); }
 OPERATORS(float, uint32_t, int32_t, 32, f)
 OPERATORS(double, uint64_t, int64_t, 64, )
@@ -106,10 +107,10 @@ template <class T> struct Case {
   }
 };
 
-#define RUN(op, body, T, ops)                                                                      \
-  static void run_##body(const T *__restrict x, T *__restrict y, int n) {                          \
-    for (int i = 0; i < n; i++)                                                                    \
-      y[i] = body(x[i]);                                                                           \
+#define RUN(op, body, T, ops)                                                                                          \
+  static void run_##body(const T *__restrict x, T *__restrict y, int n) {                                              \
+    for (int i = 0; i < n; i++)                                                                                        \
+      y[i] = body(x[i]);                                                                                               \
   }
 FOR_BODIES(RUN)
 template <class T> static void add(std::vector<Case<T>> &v, const Case<T> &c) { v.push_back(c); }
@@ -117,8 +118,7 @@ static std::vector<Case<float>> cases32;
 static std::vector<Case<double>> cases64;
 static auto &list(float) { return cases32; }
 static auto &list(double) { return cases64; }
-#define ADD(op, body, T, ops)                                                                      \
-  add(list(T()), Case<T>{#op, #body, ops, run_##body, Exact<Format<T>::Wide>::op});
+#define ADD(op, body, T, ops) add(list(T()), Case<T>{#op, #body, ops, run_##body, Exact<Format<T>::Wide>::op});
 
 static uint64_t mix(uint64_t i) { // splitmix64: sample i, whatever the thread
   uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
@@ -136,16 +136,11 @@ template <class T> static T sample(uint64_t i) {
   switch (i % 8) {
   case 0:
   case 1:
-  case 2:
-    return __builtin_bit_cast(T, (I)r);
-  case 3:
-    return u;
-  case 4:
-    return u * 10;
-  case 5:
-    return u * (T)(sizeof(T) == 4 ? 110 : 760);
-  case 6:
-    return 1 + u / 2;
+  case 2: return __builtin_bit_cast(T, (I)r);
+  case 3: return u;
+  case 4: return u * 10;
+  case 5: return u * (T)(sizeof(T) == 4 ? 110 : 760);
+  case 6: return 1 + u / 2;
   default: { // exponents -40 .. 40
     T m = 1 + std::fabs(u);
     return std::scalbn(r & 1 ? m : -m, (int)(mix(r) % 81) - 40);
@@ -157,9 +152,8 @@ template <class T> static std::vector<T> specials() {
   using I = typename Format<T>::Int;
   std::vector<T> v;
   T inf = INFINITY;
-  for (T x :
-       {(T)0, (T)1, (T)0.5, (T)2, (T)10, (T)88.5, (T)104, (T)709.5, (T)745.2, (T)3.1415926535897931,
-        inf, (T)NAN, std::scalbn((T)1, Format<T>::minExp), std::scalbn((T)1, Format<T>::maxExp)})
+  for (T x : {(T)0, (T)1, (T)0.5, (T)2, (T)10, (T)88.5, (T)104, (T)709.5, (T)745.2, (T)3.1415926535897931, inf, (T)NAN,
+              std::scalbn((T)1, Format<T>::minExp), std::scalbn((T)1, Format<T>::maxExp)})
     for (int d = -2; d <= 2; d++) {
       I b = __builtin_bit_cast(I, x) + (I)d;
       T y = __builtin_bit_cast(T, b);
@@ -218,8 +212,8 @@ template <class T, class F> static Worst<T> parallel(uint64_t total, F piece) {
 
 template <class T> static bool report(const Case<T> &c, const Worst<T> &w, double bound) {
   bool ok = w.error <= bound;
-  printf("%-12s %3d ops  %.3f ulp at %a -> %a%s\n", c.body, c.ops, w.error, (double)w.at,
-         (double)w.got, ok ? "" : "  ABOVE ITS BOUND");
+  printf("%-12s %3d ops  %.3f ulp at %a -> %a%s\n", c.body, c.ops, w.error, (double)w.at, (double)w.got,
+         ok ? "" : "  ABOVE ITS BOUND");
   fflush(stdout);
   return ok;
 }
@@ -263,7 +257,8 @@ int main(int argc, char **argv) {
       bench(c);
     return 0;
   }
-  if (mode == "--all") {
+  if (mode == "--all" || mode == "--half") {
+    uint64_t inputs = mode == "--all" ? 1ull << 32 : (1ull << 31) + (1 << 20);
     auto wanted = [&](const char *body) {
       for (int i = 2; i < argc; i++)
         if (!strcmp(argv[i], body))
@@ -272,21 +267,15 @@ int main(int argc, char **argv) {
     };
     for (auto &c : cases32)
       if (wanted(c.body))
-        report(c,
-               parallel<float>(1ull << 32,
-                               [&](uint64_t i, uint64_t n) { return everyInput(c, i, n); }),
-               INFINITY);
+        report(c, parallel<float>(inputs, [&](uint64_t i, uint64_t n) { return everyInput(c, i, n); }), INFINITY);
     for (auto &c : cases64)
       if (wanted(c.body))
-        report(
-            c,
-            parallel<double>(1ull << 28, [&](uint64_t i, uint64_t n) { return sampled(c, i, n); }),
-            INFINITY);
+        report(c, parallel<double>(1ull << 28, [&](uint64_t i, uint64_t n) { return sampled(c, i, n); }), INFINITY);
     return 0;
   }
   FILE *f = argc == 2 ? fopen(argv[1], "r") : nullptr;
   if (!f) {
-    fprintf(stderr, "usage: %s BOUNDS | --all [BODY...] | --bench\n", argv[0]);
+    fprintf(stderr, "usage: %s BOUNDS | --all [BODY...] | --half [BODY...] | --bench\n", argv[0]);
     return 2;
   }
   bool ok = true;
