@@ -468,6 +468,42 @@ def cat_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
     yield Sample("mixed int", (0, plain(a), plain(values(rng, (1, 3), DType.I16))))
 
 
+def gather_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
+    """x, dim, index with repeats and of its own shape."""
+    x = salted(rng, (5, 4), dtype)
+    for dim, shape in ((0, (7, 4)), (1, (5, 9)), (-1, (2, 3)), (0, (0, 4))):
+        index = Arr(DType.I64, rng.integers(0, x.shape[dim], shape))
+        yield Sample(f"dim={dim} {list(shape)}", (plain(x), dim, plain(index)))
+        yield Sample(f"layout dim={dim} {list(shape)}", (transposed(x), dim, strided(index)))
+
+
+def scatter_add_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
+    """Repeated targets, so that the order of additions shows."""
+    for dim, shape in ((0, (60, 3)), (1, (4, 50)), (0, (0, 2))):
+        index = Arr(DType.I64, rng.integers(0, (4, 3)[dim], shape))
+        x, source = values(rng, (4, 3), dtype), values(rng, shape, dtype)
+        yield Sample(f"dim={dim}", (plain(x), dim, plain(index), plain(source)))
+        yield Sample(f"layout dim={dim}", (transposed(x), dim, plain(index), transposed(source)))
+
+
+def dot_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
+    """Lengths around chains and blocks, strided operands, signs of zero."""
+    for n in (0, 1, 31, 64, 65, 1024, 1025, 4099):
+        yield Sample(f"n={n}", (plain(values(rng, (n,), dtype)), plain(values(rng, (n,), dtype))))
+    x, y = salted(rng, (200,), dtype), values(rng, (200,), dtype)
+    yield Sample("strided", (strided(x), strided(y)))
+
+
+def linear_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
+    """With and without bias; K across a block."""
+    for rows, k, columns in ((5, 64, 32), (1, 3, 2), (7, 1030, 10)):
+        x, w = values(rng, (rows, k), dtype), values(rng, (columns, k), dtype)
+        yield Sample(
+            f"{rows}x{k}x{columns}", (plain(x), plain(w), plain(values(rng, (columns,), dtype)))
+        )
+        yield Sample(f"{rows}x{k}x{columns} no bias", (transposed(x), plain(w), None))
+
+
 def one_hot_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
     """Given and inferred class counts."""
     yield Sample("given", (plain(Arr(DType.I64, rng.integers(0, 5, (3, 4)))), 5))

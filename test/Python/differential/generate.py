@@ -178,11 +178,16 @@ def _reversed(w: Writer) -> bool:
 def _maximum(w: Writer) -> bool:
     x = w.tensor()
     y = w.partner(x)
-    return isinstance(y, str) and w.attempt("torch.maximum({0}, {1})", x, y)
+    return isinstance(y, str) and w.attempt(
+        w.pick(["torch.maximum({0}, {1})", "torch.minimum({0}, {1})"]), x, y
+    )
 
 
 def _unary(w: Writer) -> bool:
-    return w.attempt(w.pick(["torch.neg({0})", "torch.relu({0})"]), w.tensor())
+    return w.attempt(
+        w.pick(["torch.neg({0})", "torch.relu({0})", "torch.abs({0})", "torch.sqrt({0})"]),
+        w.tensor(),
+    )
 
 
 def _smooth(w: Writer) -> bool:
@@ -191,7 +196,11 @@ def _smooth(w: Writer) -> bool:
 
 def _compare(w: Writer) -> bool:
     x = w.tensor()
-    return w.attempt(w.pick(["torch.eq({0}, {1})", "torch.lt({0}, {1})"]), x, w.partner(x))
+    return w.attempt(
+        w.pick(["torch.eq({0}, {1})", "torch.lt({0}, {1})", "{0} >= {1}", "torch.ne({0}, {1})"]),
+        x,
+        w.partner(x),
+    )
 
 
 def _where(w: Writer) -> bool:

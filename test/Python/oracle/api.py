@@ -17,7 +17,8 @@ from .tensor import Tensor, no_grad, run_backward, set_grad_enabled, write_in_pl
 mm = matmul = ops.matmul
 
 _METHODS = """
-add sub mul div maximum neg relu exp log tanh eq ne lt le gt ge to clone sum mean max amax argmax
+add sub mul div maximum minimum abs sign sqrt neg relu exp log tanh eq ne lt le gt ge to clone sum
+mean max amax argmax
 cumsum matmul reshape permute transpose t expand squeeze unsqueeze index_select index_add scatter
 scatter_add gather log_softmax softmax copy_ fill_ zero_
 """.split()
@@ -109,6 +110,7 @@ def grad(
 nn = SimpleNamespace(
     functional=SimpleNamespace(
         relu=ops.relu,
+        linear=ops.linear,
         log_softmax=ops.log_softmax,
         softmax=ops.softmax,
         cross_entropy=ops.cross_entropy,

@@ -84,6 +84,29 @@ def _maximum(n: Node, g: Tensor) -> Cotangents:
     return [ops.where(ops.lt(n.a, n.b), 0, shared), ops.where(ops.lt(n.b, n.a), 0, shared)]
 
 
+@_rule("minimum")
+def _minimum(n: Node, g: Tensor) -> Cotangents:
+    """As maximum, for the smaller operand."""
+    shared = ops.where(ops.eq(n.a, n.b), ops.div(g, 2), g)
+    return [ops.where(ops.lt(n.b, n.a), 0, shared), ops.where(ops.lt(n.a, n.b), 0, shared)]
+
+
+@_rule("abs")
+def _abs(n: Node, g: Tensor) -> Cotangents:
+    return [ops.mul(g, ops.sign(n.x))]
+
+
+@_rule("sign")
+def _sign(n: Node, g: Tensor) -> Cotangents:
+    return [ops.mul(g, 0)]
+
+
+@_rule("sqrt")
+def _sqrt(n: Node, g: Tensor) -> Cotangents:
+    """g / (2·y)."""
+    return [ops.div(g, ops.mul(n.y, 2))]
+
+
 @_rule("where")
 def _where(n: Node, g: Tensor) -> Cotangents:
     return [ops.where(n.condition, g, 0), ops.where(n.condition, 0, g)]
@@ -139,6 +162,14 @@ def _max_dim(n: Node, g: Tensor) -> Cotangents:
             ops.zeros(shape, dtype=dtype), n.dim, ops.reshape(n.indices, kept), ops.reshape(g, kept)
         )
     ]
+
+
+@_rule("amax")
+def _amax(n: Node, g: Tensor) -> Cotangents:
+    """(g · mask) / mask.sum(dim): ties share evenly."""
+    kept = reduced_shape(n.metas[0][1], n.dim)
+    mask = ops.eq(n.x, ops.reshape(n.y, kept))
+    return [ops.div(ops.mul(ops.reshape(g, kept), mask), ops.sum(mask, n.dim, True))]
 
 
 @_rule("matmul")
@@ -246,6 +277,11 @@ def _scatter(n: Node, g: Tensor) -> Cotangents:
     if len(n.edges) == 1:
         return [kept]
     return [kept, ops.gather(g, n.dim, n.index) if n.needs(1) else None]
+
+
+@_rule("scatter_add")
+def _scatter_add(n: Node, g: Tensor) -> Cotangents:
+    return [g, ops.gather(g, n.dim, n.index) if n.needs(1) else None]
 
 
 @_rule("gather")

@@ -117,6 +117,33 @@ def maximum(x: Operand, y: Operand) -> Tensor:
     return _binary("maximum", body.maximum, x, y, _common((x, y)), a=x, b=y)
 
 
+def minimum(x: Operand, y: Operand) -> Tensor:
+    """N7 minimum."""
+    return _binary("minimum", body.minimum, x, y, _common((x, y)), a=x, b=y)
+
+
+def abs(x: Tensor) -> Tensor:
+    """|x|; the smallest integer stays itself."""
+    return make(_pointwise(np.abs, x.dtype, (x,)), "abs", [x], x=x)
+
+
+def _sign(a: np.ndarray) -> np.ndarray:
+    if a.dtype == np.bool_:
+        return a
+    return (a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)
+
+
+def sign(x: Tensor) -> Tensor:
+    """-1, 0 or 1; 0 for NaN."""
+    return make(_pointwise(_sign, x.dtype, (x,)), "sign", [x])
+
+
+def sqrt(x: Tensor) -> Tensor:
+    """Square root, correctly rounded."""
+    dtype = to_float_type(x.dtype)
+    return make(_pointwise(np.sqrt, dtype, (x,)), "sqrt", [x])
+
+
 def neg(x: Tensor) -> Tensor:
     """−x."""
     if x.dtype == DType.Bool:
@@ -205,6 +232,16 @@ def logical_not(x: Tensor) -> Tensor:
     return make(Arr(DType.Bool, np.asarray(~cast(x.arr, DType.Bool).data)))
 
 
+def logical_and(x: Tensor, y: Tensor) -> Tensor:
+    """Whether both are non-zero."""
+    return logical_not(_compare(lambda a, b: ~(a & b), to(x, DType.Bool), to(y, DType.Bool)))
+
+
+def logical_or(x: Tensor, y: Tensor) -> Tensor:
+    """Whether one is non-zero."""
+    return _compare(lambda a, b: a | b, to(x, DType.Bool), to(y, DType.Bool))
+
+
 def to(x: Tensor, dtype: DType) -> Tensor:
     """Cast (N8); x itself when it has the dtype already."""
     return x if x.dtype == dtype else make(cast(x.arr, dtype), "cast", [x])
@@ -240,13 +277,23 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> An
 
 
 def amax(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
-    """Maximum along dims (no gradient here)."""
-    return make(reduce.amax(x.arr, dim, keepdim))
+    """Maximum along dims."""
+    return make(reduce.amax(x.arr, dim, keepdim), "amax", [x], x=x, dim=dim)
+
+
+def amin(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
+    """Minimum along dims."""
+    return make(reduce.amin(x.arr, dim, keepdim), "amax", [x], x=x, dim=dim)
 
 
 def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """First index of the maximum."""
     return make(reduce.argmax(x.arr, dim, keepdim))
+
+
+def argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """First index of the minimum."""
+    return make(reduce.argmin(x.arr, dim, keepdim))
 
 
 def cumsum(x: Tensor, dim: int) -> Tensor:
@@ -257,6 +304,18 @@ def cumsum(x: Tensor, dim: int) -> Tensor:
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """torch.matmul by N3."""
     return make(contract.matmul(a.arr, b.arr), "matmul", [a, b], a=a, b=b)
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Inner product of two vectors by N4."""
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"dot: expected 1-D tensors, got {a.ndim}-D and {b.ndim}-D")
+    return matmul(a, b)
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x · weightᵀ, then the bias, one rounding (no gradient here)."""
+    return make(contract.linear(x.arr, weight.arr, None if bias is None else bias.arr))
 
 
 # ---- views ---------------------------------------------------------------------------------------
@@ -405,8 +464,9 @@ def scatter(x: Tensor, dim: int, index_: Tensor, src: Operand) -> Tensor:
 
 
 def scatter_add(x: Tensor, dim: int, index_: Tensor, src: Tensor) -> Tensor:
-    """x with src added at index along dim (no gradient here)."""
-    return make(index.scatter_add(x.arr, dim, index_.arr, src.arr))
+    """x with src added at index along dim."""
+    out = index.scatter_add(x.arr, dim, index_.arr, src.arr)
+    return make(out, "scatter_add", [x, src], dim=dim, index=index_)
 
 
 def gather(x: Tensor, dim: int, index_: Tensor) -> Tensor:
