@@ -1,5 +1,5 @@
 torchc_unit_test(torchc-unit-codegen
-  SOURCES CodegenElementwiseTest.cpp CodegenReduceTest.cpp CodegenGemmTest.cpp
+  SOURCES CodegenElementwiseTest.cpp CodegenReduceTest.cpp CodegenGemmTest.cpp CodegenRandomTest.cpp
   LIBS torchc_runtime torchc_rules torchc_runtime_pack)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # The references' std::fma as an instruction; nothing is contracted.

@@ -1,6 +1,7 @@
 #include "PackPlan.h"
 #include "compiler/lower/Elementwise.h"
 #include "compiler/lower/Gemm.h"
+#include "compiler/lower/Random.h"
 #include "compiler/lower/Reduce.h"
 #include "dialects/rules/OpInfo.h"
 #include "runtime/kernels/Pack.h"
@@ -24,6 +25,7 @@ private:
   void elementwise(OpId id, const OpInfo &info);
   void casts();
   void gemms();
+  void random(OpId id, const OpInfo &info);
   void reduction(OpId id, const OpInfo &info);
   void add(uint64_t key, std::string stem, decltype(PlannedKernel::emit) emit) {
     kernels.push_back({key, "torchc_k_" + stem + "_" + target.name.str(), std::move(emit)});
@@ -115,6 +117,18 @@ void Planner::gemms() {
           });
 }
 
+/// Every random op starts from uniform numbers; those with a body of their own compute on from them.
+void Planner::random(OpId id, const OpInfo &info) {
+  if (info.bodies[int(BodyClass::F32)].numNodes)
+    return;
+  for (DType t : {DType::F16, DType::BF16, DType::F32, DType::F64})
+    add(packKey(PackForm::Random, id, t, 0), std::string(info.name) + "_" + std::string(shortName(t)),
+        [t](KernelBuilder &b, llvm::StringRef name, Diag &) {
+          lower::emitUniform(b, name, t);
+          return true;
+        });
+}
+
 /// A reduction's body combines two elements; that of an arg reduction says when the second displaces the first.
 std::optional<ReduceKind> reduceKind(const OpInfo &info) {
   const Body &body = info.bodies[int(BodyClass::F32)];
@@ -153,6 +167,8 @@ std::vector<PlannedKernel> Planner::run() {
       elementwise(OpId(i), info);
     else if (info.family == Family::Reduction)
       reduction(OpId(i), info);
+    else if (info.family == Family::Random)
+      random(OpId(i), info);
   }
   casts();
   gemms();
