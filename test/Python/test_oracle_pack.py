@@ -9,6 +9,7 @@ part [begin, end) of guarded arrays, so that writes outside of it show.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import pathlib
 import shutil
 import subprocess
@@ -19,8 +20,17 @@ import numpy as np
 import pytest
 
 from op_samples import edges, from_bits, salted, values
-from oracle import body, reduce
-from oracle.dtypes import Arr, DType, cast, from_compute, number_to_compute, same_bits, to_compute
+from oracle import body, contract, reduce
+from oracle.dtypes import (
+    INTS,
+    Arr,
+    DType,
+    cast,
+    from_compute,
+    number_to_compute,
+    same_bits,
+    to_compute,
+)
 
 ISAS = {"v3": (1, ("avx2", "fma")), "v4": (2, ("avx512f", "avx512bw", "avx512vl"))}
 ELEMENTWISE, CAST, REDUCE, REDUCE_COLS = 1, 2, 3, 4
@@ -87,21 +97,41 @@ class Kernel:
         return int(status[0])
 
 
+def _link(folder: pathlib.Path, source: str, extra: list[pathlib.Path]) -> ctypes.CDLL:
+    """The pack's objects of the newest build and `source` as a loaded library; skips where they
+    are missing."""
+    bodies = body.find_bodies()
+    objects = sorted(bodies.parent.parent.glob("pack_*.o")) if bodies else []
+    compiler = shutil.which("clang++-22") or shutil.which("clang++") or shutil.which("c++")
+    if not any(o.name == "pack_tables.o" for o in objects) or compiler is None:
+        pytest.skip("the kernel pack is not built")
+    if not all(path.exists() for path in extra):
+        pytest.skip("the runtime is not built")
+    shim, library = folder / "shim.c", folder / "library.so"
+    shim.write_text(source)
+    command: list[str | pathlib.Path] = [
+        compiler,
+        "-shared",
+        "-fPIC",
+        "-x",
+        "c",
+        shim,
+        "-x",
+        "none",
+        *objects,
+        *extra,
+    ]
+    subprocess.run([*command, "-lpthread", "-o", library], check=True)
+    try:
+        return ctypes.CDLL(str(library))
+    except OSError as error:  # a sanitizer build needs its runtime loaded first
+        pytest.skip(f"the pack does not load here: {error}")
+
+
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[Kernel]]:
     """ISA number → kernels, of the newest build in this checkout."""
-    bodies = body.find_bodies()
-    objects = sorted(bodies.parent.parent.glob("pack_*.o")) if bodies else []
-    compiler = shutil.which("clang-22") or shutil.which("clang") or shutil.which("cc")
-    if not any(o.name == "pack_tables.o" for o in objects) or compiler is None:
-        pytest.skip("the kernel pack is not built")
-    folder: pathlib.Path = tmp_path_factory.mktemp("pack")
-    (folder / "shim.c").write_text(SHIM)
-    library = folder / "pack.so"
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", folder / "shim.c", *objects, "-o", library], check=True
-    )
-    loaded = ctypes.CDLL(str(library))
+    loaded = _link(tmp_path_factory.mktemp("pack"), SHIM, [])
     loaded.oracle_pack.restype = ctypes.POINTER(ctypes.c_void_p)
     tables, out, i = loaded.oracle_pack(), {}, 0
     while tables[i]:
@@ -279,4 +309,69 @@ def test_reductions(kernels: list[Kernel], form: int) -> None:
         if kernel.form == form and name in ("sum", "amax", "amin", "argmax", "argmin"):
             run = _reduction_rows if form == REDUCE else _reduction_columns
             found += run(kernel, name, rng)
+    _report(found)
+
+
+# ---- products
+
+
+GEMM_SHIM = """
+extern void torchc_gemm(void **, const long *, const void *, long, long);
+void *oracle_gemm(void) { return (void *)torchc_gemm; }
+"""
+PRODUCTS = [
+    (1, 1, 1),
+    (1, 5, 7),
+    (7, 3, 1),
+    (6, 16, 16),
+    (7, 17, 33),
+    (13, 65, 70),
+    (1, 1030, 40),
+    (5, 2050, 3),
+    (33, 1025, 19),
+    (2, 0, 3),
+    (100, 40, 90),
+]
+
+
+@pytest.fixture(scope="module")
+def gemm(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The runtime's product over the pack in use: (a[B, M, K], b[B, K, N], dtype) → [B, M, N]."""
+    bodies = body.find_bodies()
+    root = bodies.parents[2] if bodies else pathlib.Path()
+    archives = [root / "runtime/libtorchc_runtime.a", root / "dialects/libtorchc_rules.a"]
+    loaded = _link(tmp_path_factory.mktemp("gemm"), GEMM_SHIM, archives)
+    loaded.oracle_gemm.restype = ctypes.c_void_p
+    function = KERNEL(loaded.oracle_gemm())
+
+    def product(a: np.ndarray, b: np.ndarray, dtype: DType) -> np.ndarray:
+        out, status = np.zeros((*a.shape[:2], b.shape[2]), a.dtype), np.zeros(1, np.int32)
+        strides = [s // a.itemsize for s in (*a.strides, *b.strides, *out.strides[:2])]
+        sizes = [len(a), a.shape[1], b.shape[2], a.shape[2], *strides]
+        pointers = (ctypes.c_void_p * 4)(*(v.ctypes.data for v in (out, a, b, status)))
+        scalar = np.array([int(dtype)], np.uint64)
+        function(pointers, (ctypes.c_int64 * len(sizes))(*sizes), scalar.ctypes.data, 0, len(a))
+        return out
+
+    return product
+
+
+@pytest.mark.parametrize("dtype", [DType.F32, DType.F64, *INTS])
+def test_products(gemm: Any, dtype: DType) -> None:
+    rng = np.random.default_rng(8)
+    found: list[str] = []
+    for (m, k, n), ta, tb in itertools.product(PRODUCTS, (False, True), (False, True)):
+        a, b = (
+            (salted if ta else values)(rng, shape, dtype).data for shape in ((2, m, k), (2, k, n))
+        )
+        want = contract.contract(a, b)
+        if ta:
+            a = np.ascontiguousarray(a.swapaxes(1, 2)).swapaxes(1, 2)
+        if tb:
+            b = np.ascontiguousarray(b.swapaxes(1, 2)).swapaxes(1, 2)
+        bad = np.argwhere(~same_bits(Arr(dtype, want), Arr(dtype, gemm(a, b, dtype))))
+        if len(bad):
+            found.append(
+                f"{m}x{k}x{n} a{'t' * ta} b{'t' * tb}: {len(bad)} differ, first at {bad[0]}"
+            )
     _report(found)
