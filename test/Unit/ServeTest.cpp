@@ -29,7 +29,7 @@ protected:
     helper = ::fork();
     if (helper == 0) {
       std::string socket = std::to_string(pair[1]), parent = std::to_string(program);
-      ::execl(TORCHC_BIN, "torchc-compiled", socket.c_str(), parent.c_str(), nullptr);
+      ::execl(TORCHC_BIN, "torchc-compiled", "--serve", socket.c_str(), parent.c_str(), nullptr);
       ::_exit(127);
     }
     ::close(pair[1]);

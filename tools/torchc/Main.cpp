@@ -31,17 +31,16 @@ static int printHelp() {
 
 static int serveFrom(int argc, char **argv, int first) {
   int fd = -1, parent = 0;
-  bool ok =
-      first < argc && to_integer(StringRef(argv[first]), fd, 10) && fd >= 0 &&
-      (first + 1 >= argc || (to_integer(StringRef(argv[first + 1]), parent, 10) && parent > 0)) &&
-      argc <= first + 2;
-  return ok ? torchc::serve(fd, parent)
-            : usageError("expected a descriptor and the process id of the program");
+  bool ok = first < argc && to_integer(StringRef(argv[first]), fd, 10) && fd >= 0 &&
+            (first + 1 >= argc || (to_integer(StringRef(argv[first + 1]), parent, 10) && parent > 0)) &&
+            argc <= first + 2;
+  return ok ? torchc::serve(fd, parent) : usageError("expected a descriptor and the process id of the program");
 }
 
 static int runVerb(int argc, char **argv) {
-  if (StringRef(argv[0]).ends_with("torchc-compiled"))
-    return serveFrom(argc, argv, 1);
+  bool serving = argc > 1 && StringRef(argv[1]) == "--serve";
+  if (serving || StringRef(argv[0]).ends_with("torchc-compiled"))
+    return serveFrom(argc, argv, serving ? 2 : 1);
   if (argc < 2)
     return usageError("expected a verb");
   StringRef verb = argv[1];
@@ -51,16 +50,12 @@ static int runVerb(int argc, char **argv) {
   }
   if (verb == "--help" || verb == "-h" || verb == "help")
     return printHelp();
-  if (verb == "--serve")
-    return serveFrom(argc, argv, 2);
   if (verb == "compile")
     return torchc::compileVerb(ArrayRef<char *>(argv + 2, argv + argc));
   if (verb == "run")
-    return argc < 3 ? usageError("run: expected an artefact")
-                    : torchc::runArtefact(argv[2], argc - 2, argv + 2);
+    return argc < 3 ? usageError("run: expected an artefact") : torchc::runArtefact(argv[2], argc - 2, argv + 2);
   if (verb == "inspect")
-    return argc != 3 ? usageError("inspect: expected one artefact")
-                     : torchc::inspectArtefact(argv[2]);
+    return argc != 3 ? usageError("inspect: expected one artefact") : torchc::inspectArtefact(argv[2]);
   if (verb == "why" || verb == "bench" || verb == "verify")
     return usageError("'" + verb + "' is not part of this build");
   return usageError("unknown verb '" + verb + "'");
