@@ -47,20 +47,16 @@ static std::vector<std::string> baseArgs(const Model &m, const std::string &outp
           output};
 }
 
-static void appendFinalArgs(const Model &m, Form form, StringRef path,
-                            std::vector<std::string> &args) {
-  for (const char *a :
-       {"-z", "now", "-z", "relro", "-z", "defs", "-z", "noexecstack", "--gc-sections",
-        "--hash-style=gnu", "--build-id=none", "--no-eh-frame-hdr", "-s", "--as-needed"})
+static void appendFinalArgs(const Model &m, Form form, StringRef path, std::vector<std::string> &args) {
+  for (const char *a : {"-z", "now", "-z", "relro", "-z", "defs", "-z", "noexecstack", "--gc-sections",
+                        "--hash-style=gnu", "--build-id=none", "--no-eh-frame-hdr", "-s", "--as-needed"})
     args.push_back(a);
   if (form == Form::Executable) {
-    const char *loader =
-        m.arch == Arch::X86_64 ? "/lib64/ld-linux-x86-64.so.2" : "/lib/ld-linux-aarch64.so.1";
+    const char *loader = m.arch == Arch::X86_64 ? "/lib64/ld-linux-x86-64.so.2" : "/lib/ld-linux-aarch64.so.1";
     for (const char *a : {"-pie", "-dynamic-linker", loader})
       args.push_back(a);
   } else {
-    for (std::string a :
-         {std::string("-shared"), std::string("-soname"), sys::path::filename(path).str()})
+    for (std::string a : {std::string("-shared"), std::string("-soname"), sys::path::filename(path).str()})
       args.push_back(a);
   }
 }
@@ -75,9 +71,8 @@ static bool addInputs(const Model &m, Form form, ArrayRef<Object> objects, Input
   };
   auto runtime = [&](const char *file) {
     StringRef bytes = embeddedFile(std::string(archName(m.arch)) + "/" + file);
-    return bytes.empty()
-               ? diag.fail(ErrorKind::Internal, std::string("this compiler carries no ") + file)
-               : add(file, bytes);
+    return bytes.empty() ? diag.fail(ErrorKind::Internal, std::string("this compiler carries no ") + file)
+                         : add(file, bytes);
   };
   if (form == Form::Executable && (!runtime("start.o") || !runtime("program.o")))
     return false;
@@ -97,8 +92,8 @@ static bool addInputs(const Model &m, Form form, ArrayRef<Object> objects, Input
   return runtime("libc.so.6") && runtime("libm.so.6");
 }
 
-static bool link(const Model &m, Form form, ArrayRef<Object> objects, StringRef path,
-                 const std::string &output, Diag &diag) {
+static bool link(const Model &m, Form form, ArrayRef<Object> objects, StringRef path, const std::string &output,
+                 Diag &diag) {
   InputFiles inputs(output);
   std::vector<std::string> args = baseArgs(m, output);
   if (form == Form::Relocatable)
@@ -110,15 +105,12 @@ static bool link(const Model &m, Form form, ArrayRef<Object> objects, StringRef 
   std::string text;
   if (runLld(args, text))
     return true;
-  return diag.fail(ErrorKind::Runtime,
-                   "linking " + path.str() + " failed:\n" + inputs.translate(text));
+  return diag.fail(ErrorKind::Runtime, "linking " + path.str() + " failed:\n" + inputs.translate(text));
 }
 
-static bool linkFinal(const Model &m, Form form, ArrayRef<Object> objects, StringRef path,
-                      Diag &diag) {
+static bool linkFinal(const Model &m, Form form, ArrayRef<Object> objects, StringRef path, Diag &diag) {
   OutputFile out;
-  if (!checkModel(m, diag) || !out.open(path, diag) ||
-      !link(m, form, objects, path, out.temp(), diag))
+  if (!checkModel(m, diag) || !out.open(path, diag) || !link(m, form, objects, path, out.temp(), diag))
     return false;
   bool segment = m.place == WeightsPlace::Auto && weightOffsets(m).back() != 0;
   if (segment && !appendWeights(m, out.temp(), diag))
@@ -153,8 +145,7 @@ static bool checkUndefined(const object::ELFObjectFileBase &object, Diag &diag) 
     consumeError(name.takeError());
   }
   return refused.empty() ||
-         diag.fail(ErrorKind::Runtime,
-                   "undefined symbols that an artefact may not import: " + refused);
+         diag.fail(ErrorKind::Runtime, "undefined symbols that an artefact may not import: " + refused);
 }
 
 /// Makes every global name local but the model's function, so that two models go into one program.
@@ -162,8 +153,7 @@ static bool localise(const Model &m, StringRef path, std::string &out, Diag &dia
   auto failWith = [&](Error e) {
     return diag.fail(ErrorKind::Internal, "localising names: " + toString(std::move(e)));
   };
-  Expected<object::OwningBinary<object::ObjectFile>> file =
-      object::ObjectFile::createObjectFile(path);
+  Expected<object::OwningBinary<object::ObjectFile>> file = object::ObjectFile::createObjectFile(path);
   if (!file)
     return failWith(file.takeError());
   auto &object = *cast<object::ELFObjectFileBase>(file->getBinary());
@@ -184,11 +174,9 @@ static bool localise(const Model &m, StringRef path, std::string &out, Diag &dia
   return true;
 }
 
-static bool makeRelocatable(const Model &m, ArrayRef<Object> objects, StringRef path,
-                            std::string &bytes, Diag &diag) {
+static bool makeRelocatable(const Model &m, ArrayRef<Object> objects, StringRef path, std::string &bytes, Diag &diag) {
   OutputFile out; // never committed: lld's result is only a step
-  return checkModel(m, diag) && out.open(path, diag) &&
-         link(m, Form::Relocatable, objects, path, out.temp(), diag) &&
+  return checkModel(m, diag) && out.open(path, diag) && link(m, Form::Relocatable, objects, path, out.temp(), diag) &&
          localise(m, out.temp(), bytes, diag);
 }
 
@@ -202,9 +190,8 @@ bool linkArchive(const Model &m, ArrayRef<Object> objects, StringRef path, Diag 
   if (!makeRelocatable(m, objects, path, bytes, diag))
     return false;
   NewArchiveMember entry(MemoryBufferRef(bytes, member));
-  auto archive =
-      writeArchiveToBuffer(entry, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
-                           /*Deterministic=*/true, /*Thin=*/false);
+  auto archive = writeArchiveToBuffer(entry, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
+                                      /*Deterministic=*/true, /*Thin=*/false);
   if (!archive)
     return diag.fail(ErrorKind::Internal, "writing an archive: " + toString(archive.takeError()));
   return writeFile(path, (*archive)->getBuffer(), diag);

@@ -15,21 +15,17 @@ struct Object {
 
 /// A shared library that exports torchc_NAME_model and torchc_model and needs libc and libm alone
 /// (A4).
-bool linkShared(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path,
-                Diag &diag);
+bool linkShared(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path, Diag &diag);
 
 /// A program with the command line of runtime/artefact/Program.c.
-bool linkExecutable(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path,
-                    Diag &diag);
+bool linkExecutable(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path, Diag &diag);
 
 /// One relocatable object, all names local but torchc_NAME_model: several of them go into one
 /// program.
-bool linkRelocatable(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path,
-                     Diag &diag);
+bool linkRelocatable(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path, Diag &diag);
 
 /// The same as an archive of one member.
-bool linkArchive(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path,
-                 Diag &diag);
+bool linkArchive(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path, Diag &diag);
 
 /// The file that a model with external weights is given at run time.
 bool writeWeights(const Model &model, llvm::StringRef path, Diag &diag);

@@ -35,13 +35,14 @@ struct Model {
   std::vector<TensorDesc> inputs, outputs;
   std::vector<std::string> symbols; // each must occur in an input
   std::vector<llvm::StringRef> weights;
+  // The place of each input and weight among the inputs of the graph; both empty: inputs, then weights.
+  std::vector<uint32_t> inputSlots, weightSlots;
   // Text of status value i + 1; the runtime knows those of KernelStatus itself.
   std::vector<std::string> traps;
   std::vector<SelfTest> tests;
   uint64_t arenaBytes = 0;
   std::string arenaFunction; // symbol of `uint64_t (const int64_t *symbols)`, or empty
-  std::string entry =
-      "torchc_entry"; // ptrs = outputs, inputs, weights, status, arena (torchc/runtime.h)
+  std::string entry = "torchc_entry"; // ptrs = outputs, inputs, status, arena (torchc/runtime.h)
   WeightsPlace place = WeightsPlace::Auto;
   llvm::json::Object provenance; // compiler version, flags, input digest, licence note
 };

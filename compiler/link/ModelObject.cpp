@@ -27,8 +27,7 @@ public:
 
 private:
   template <class T> uint64_t place(unsigned section, const T &value, uint64_t align = alignof(T)) {
-    return w.append(section, StringRef(reinterpret_cast<const char *>(&value), sizeof value),
-                    align);
+    return w.append(section, StringRef(reinterpret_cast<const char *>(&value), sizeof value), align);
   }
   uint64_t string(StringRef s) {
     uint64_t at = w.append(rodata, s);
@@ -36,8 +35,7 @@ private:
     return at;
   }
   uint64_t numbers(ArrayRef<int64_t> list) {
-    return w.append(rodata, StringRef(reinterpret_cast<const char *>(list.data()), 8 * list.size()),
-                    8);
+    return w.append(rodata, StringRef(reinterpret_cast<const char *>(list.data()), 8 * list.size()), 8);
   }
   /// An array of pointers into .rodata; its offset in the data section.
   uint64_t pointers(ArrayRef<uint64_t> targets) {
@@ -93,6 +91,14 @@ private:
     return first;
   }
 
+  /// 32-bit numbers: as given, or counting up from `first`.
+  uint64_t slots(ArrayRef<uint32_t> given, uint32_t first, size_t count) {
+    std::vector<uint32_t> list(given);
+    while (list.size() < count)
+      list.push_back(first + uint32_t(list.size()));
+    return w.append(rodata, StringRef(reinterpret_cast<const char *>(list.data()), 4 * list.size()), 4);
+  }
+
   /// The weights as a section of their own: read only, page aligned. Above 1 GiB it is marked
   /// large, so that the linker keeps it out of the reach of 32-bit relocations.
   unsigned weightsSection(ArrayRef<uint64_t> offsets) {
@@ -124,11 +130,14 @@ private:
                       : section                           ? TORCHC_WEIGHTS_SECTION
                                                           : TORCHC_WEIGHTS_SEGMENT;
     uint64_t trapsAt = strings(m.traps), testsAt = tests(), listAt = weightList(offsets);
+    uint64_t inputSlots = slots(m.inputSlots, 0, m.inputs.size());
+    uint64_t weightSlots = slots(m.weightSlots, m.inputs.size(), m.weights.size());
     uint64_t at = place(data, d);
     w.pointerToSymbol(data, at + offsetof(torchc_model_desc, entry), w.undefined(m.entry));
     if (!m.arenaFunction.empty())
-      w.pointerToSymbol(data, at + offsetof(torchc_model_desc, arena_size),
-                        w.undefined(m.arenaFunction));
+      w.pointerToSymbol(data, at + offsetof(torchc_model_desc, arena_size), w.undefined(m.arenaFunction));
+    w.pointer(data, at + offsetof(torchc_model_desc, input_slots), rodata, inputSlots);
+    w.pointer(data, at + offsetof(torchc_model_desc, weight_slots), rodata, weightSlots);
     w.pointer(data, at + offsetof(torchc_model_desc, weight_list), rodata, listAt);
     w.pointer(data, at + offsetof(torchc_model_desc, traps), data, trapsAt);
     w.pointer(data, at + offsetof(torchc_model_desc, tests), data, testsAt);
@@ -145,8 +154,7 @@ private:
     t.output_count = m.outputs.size();
     t.symbol_count = m.symbols.size();
     t.test_count = m.tests.size();
-    uint64_t nameAt = string(m.name), ins = tensors(m.inputs), outs = tensors(m.outputs),
-             syms = strings(m.symbols);
+    uint64_t nameAt = string(m.name), ins = tensors(m.inputs), outs = tensors(m.outputs), syms = strings(m.symbols);
     w.append(signature, signatureJson(m) + '\0');
     uint64_t at = place(data, t);
     w.pointer(data, at + offsetof(torchc_model_table, name), rodata, nameAt);
@@ -154,9 +162,7 @@ private:
     w.pointer(data, at + offsetof(torchc_model_table, inputs), data, ins);
     w.pointer(data, at + offsetof(torchc_model_table, outputs), data, outs);
     w.pointer(data, at + offsetof(torchc_model_table, symbols), data, syms);
-    auto function = [&](size_t field, const char *name) {
-      w.pointerToSymbol(data, at + field, w.undefined(name));
-    };
+    auto function = [&](size_t field, const char *name) { w.pointerToSymbol(data, at + field, w.undefined(name)); };
     function(offsetof(torchc_model_table, create), "torchc_rt_create");
     function(offsetof(torchc_model_table, run), "torchc_rt_run");
     function(offsetof(torchc_model_table, message), "torchc_rt_message");

@@ -17,8 +17,8 @@ uint64_t ObjectWriter::append(unsigned section, StringRef data, uint64_t align) 
   return at;
 }
 
-unsigned ObjectWriter::define(StringRef name, unsigned section, uint64_t offset, uint64_t size,
-                              bool function, Visibility visibility) {
+unsigned ObjectWriter::define(StringRef name, unsigned section, uint64_t offset, uint64_t size, bool function,
+                              Visibility visibility) {
   symbols.push_back({name.str(), section, offset, size, function, visibility});
   return symbols.size() - 1;
 }
@@ -39,8 +39,7 @@ void ObjectWriter::pointerToSymbol(unsigned section, uint64_t offset, unsigned s
   relocate(section, offset, pointerType(), symbol, 0);
 }
 
-void ObjectWriter::relocate(unsigned section, uint64_t offset, uint32_t type, unsigned symbol,
-                            int64_t addend) {
+void ObjectWriter::relocate(unsigned section, uint64_t offset, uint32_t type, unsigned symbol, int64_t addend) {
   sections[section].relocs.push_back({offset, type, false, symbol, addend});
 }
 
@@ -54,8 +53,8 @@ struct Image {
   std::string file = std::string(sizeof(ELF::Elf64_Ehdr), 0), names = std::string(1, 0);
   std::vector<ELF::Elf64_Shdr> headers = std::vector<ELF::Elf64_Shdr>(1);
 
-  void add(StringRef name, uint32_t type, uint64_t flags, uint64_t align, StringRef bytes,
-           uint32_t link = 0, uint32_t info = 0, uint64_t entry = 0) {
+  void add(StringRef name, uint32_t type, uint64_t flags, uint64_t align, StringRef bytes, uint32_t link = 0,
+           uint32_t info = 0, uint64_t entry = 0) {
     ELF::Elf64_Shdr h{};
     h.sh_name = names.size();
     names += name.str() + '\0';
@@ -114,9 +113,7 @@ std::string ObjectWriter::finish() const {
     sym.st_name = strtab.size();
     strtab += s.name + '\0';
     bool defined = s.section != ~0u;
-    sym.st_info = ELF::STB_GLOBAL << 4 | (!defined     ? ELF::STT_NOTYPE
-                                          : s.function ? ELF::STT_FUNC
-                                                       : ELF::STT_OBJECT);
+    sym.st_info = ELF::STB_GLOBAL << 4 | (!defined ? ELF::STT_NOTYPE : s.function ? ELF::STT_FUNC : ELF::STT_OBJECT);
     sym.st_other = uint8_t(s.visibility);
     sym.st_shndx = defined ? s.section + 1 : 0;
     sym.st_value = s.offset;
@@ -124,8 +121,7 @@ std::string ObjectWriter::finish() const {
     put(symtab, sym);
   }
   unsigned symtabIndex = sections.size() + 1;
-  image.add(".symtab", ELF::SHT_SYMTAB, 0, 8, symtab, symtabIndex + 1, sections.size() + 1,
-            sizeof(ELF::Elf64_Sym));
+  image.add(".symtab", ELF::SHT_SYMTAB, 0, 8, symtab, symtabIndex + 1, sections.size() + 1, sizeof(ELF::Elf64_Sym));
   image.add(".strtab", ELF::SHT_STRTAB, 0, 1, strtab);
   for (unsigned i = 0; i < sections.size(); ++i) {
     std::string rela;
@@ -134,8 +130,8 @@ std::string ObjectWriter::finish() const {
       put(rela, ELF::Elf64_Rela{r.offset, symbol << 32 | r.type, r.addend});
     }
     if (!rela.empty())
-      image.add(".rela" + sections[i].name, ELF::SHT_RELA, ELF::SHF_INFO_LINK, 8, rela, symtabIndex,
-                i + 1, sizeof(ELF::Elf64_Rela));
+      image.add(".rela" + sections[i].name, ELF::SHT_RELA, ELF::SHF_INFO_LINK, 8, rela, symtabIndex, i + 1,
+                sizeof(ELF::Elf64_Rela));
   }
   image.add(".note.GNU-stack", ELF::SHT_PROGBITS, 0, 1, "");
   return image.finish(arch == Arch::X86_64 ? ELF::EM_X86_64 : ELF::EM_AARCH64);

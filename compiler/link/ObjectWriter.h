@@ -26,8 +26,8 @@ public:
   uint64_t append(unsigned section, llvm::StringRef data, uint64_t align = 1);
 
   /// A global symbol; returns its number.
-  unsigned define(llvm::StringRef name, unsigned section, uint64_t offset, uint64_t size,
-                  bool function, Visibility visibility);
+  unsigned define(llvm::StringRef name, unsigned section, uint64_t offset, uint64_t size, bool function,
+                  Visibility visibility);
   unsigned undefined(llvm::StringRef name, Visibility visibility = Visibility::Hidden);
 
   /// The 64-bit word at `offset` becomes the address of `target` + `addend` (a section, or a

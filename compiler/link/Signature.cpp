@@ -21,30 +21,41 @@ static bool isIdentifier(StringRef s) {
          all_of(s, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
-static bool checkTensor(const Model &m, const TensorDesc &t, const char *role,
-                        std::set<std::string> &names, Diag &diag) {
+static bool checkTensor(const Model &m, const TensorDesc &t, const char *role, std::set<std::string> &names,
+                        Diag &diag) {
   std::string where = "model " + m.name + ": " + role + " '" + t.name + "': ";
-  if (t.name.empty() || t.name.size() > maxName ||
-      t.name.find_first_of(std::string("=\n\0", 3)) != std::string::npos)
-    return diag.fail(ErrorKind::Value,
-                     where + "expected a name of 1 to 200 characters without '='");
+  if (t.name.empty() || t.name.size() > maxName || t.name.find_first_of(std::string("=\n\0", 3)) != std::string::npos)
+    return diag.fail(ErrorKind::Value, where + "expected a name of 1 to 200 characters without '='");
   if (!names.insert(t.name).second)
     return diag.fail(ErrorKind::Value, where + "the name is used twice");
   if (int(t.dtype) >= numDTypes)
     return diag.fail(ErrorKind::Type, where + "unknown element type " + utostr(unsigned(t.dtype)));
   if (t.dims.size() > maxRank)
-    return diag.fail(ErrorKind::Value,
-                     where + "expected a rank of at most 32, got " + utostr(t.dims.size()));
+    return diag.fail(ErrorKind::Value, where + "expected a rank of at most 32, got " + utostr(t.dims.size()));
   for (int64_t d : t.dims)
     if (d < -int64_t(m.symbols.size()))
       return diag.fail(ErrorKind::Value, where + "unknown symbol " + itostr(-1 - d));
   return true;
 }
 
+/// Slots, when given, are a permutation of the graph's inputs.
+static bool checkSlots(const Model &m, Diag &diag) {
+  if (m.inputSlots.empty() && m.weightSlots.empty())
+    return true;
+  std::set<uint32_t> slots(m.inputSlots.begin(), m.inputSlots.end());
+  slots.insert(m.weightSlots.begin(), m.weightSlots.end());
+  size_t count = m.inputs.size() + m.weights.size();
+  bool ok = m.inputSlots.size() == m.inputs.size() && m.weightSlots.size() == m.weights.size() &&
+            slots.size() == count && (slots.empty() || *slots.rbegin() == count - 1);
+  return ok || diag.fail(ErrorKind::Internal, "model " + m.name + ": inputs and weights don't fill the graph's inputs");
+}
+
 bool checkModel(const Model &m, Diag &diag) {
   if (!isIdentifier(m.name))
-    return diag.fail(ErrorKind::Value, "model name '" + m.name +
-                                           "': expected a C identifier of at most 200 characters");
+    return diag.fail(ErrorKind::Value,
+                     "model name '" + m.name + "': expected a C identifier of at most 200 characters");
+  if (!checkSlots(m, diag))
+    return false;
   std::set<std::string> ins, outs;
   std::set<int64_t> bound;
   for (const TensorDesc &t : m.inputs) {
@@ -57,19 +68,15 @@ bool checkModel(const Model &m, Diag &diag) {
       return false;
   for (unsigned i = 0; i < m.symbols.size(); ++i)
     if (!bound.count(-1 - int64_t(i)))
-      return diag.fail(ErrorKind::Value,
-                       "model " + m.name + ": symbol " + m.symbols[i] + " occurs in no input");
+      return diag.fail(ErrorKind::Value, "model " + m.name + ": symbol " + m.symbols[i] + " occurs in no input");
   for (const SelfTest &t : m.tests)
     if (t.inputs.size() != m.inputs.size() || t.outputs.size() != m.outputs.size() ||
         t.symbols.size() != m.symbols.size())
-      return diag.fail(ErrorKind::Value,
-                       "model " + m.name + ": a test vector doesn't match the signature");
+      return diag.fail(ErrorKind::Value, "model " + m.name + ": a test vector doesn't match the signature");
   return true;
 }
 
-static std::string dimText(const Model &m, int64_t d) {
-  return d >= 0 ? itostr(d) : m.symbols[-1 - d];
-}
+static std::string dimText(const Model &m, int64_t d) { return d >= 0 ? itostr(d) : m.symbols[-1 - d]; }
 
 static json::Array tensorsJson(const Model &m, ArrayRef<TensorDesc> list) {
   json::Array out;
@@ -77,8 +84,8 @@ static json::Array tensorsJson(const Model &m, ArrayRef<TensorDesc> list) {
     json::Array shape;
     for (int64_t d : t.dims)
       shape.push_back(d >= 0 ? json::Value(d) : json::Value(m.symbols[-1 - d]));
-    out.push_back(json::Object{
-        {"name", t.name}, {"dtype", StringRef(torchName(t.dtype))}, {"shape", std::move(shape)}});
+    out.push_back(
+        json::Object{{"name", t.name}, {"dtype", StringRef(torchName(t.dtype))}, {"shape", std::move(shape)}});
   }
   return out;
 }

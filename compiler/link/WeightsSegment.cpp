@@ -85,8 +85,7 @@ bool writeTables(int fd, Tables &t, uint64_t at) {
   t.header.e_shnum = t.sections.size();
   return writeAt(fd, t.names.data(), t.names.size(), at) &&
          writeAt(fd, t.sections.data(), t.sections.size(), t.header.e_shoff) &&
-         writeAt(fd, t.segments.data(), t.segments.size(), t.header.e_phoff) &&
-         writeAt(fd, &t.header, 1, 0);
+         writeAt(fd, t.segments.data(), t.segments.size(), t.header.e_phoff) && writeAt(fd, &t.header, 1, 0);
 }
 
 bool writeWeightsAt(int fd, const Model &m, ArrayRef<uint64_t> offsets, uint64_t at) {
@@ -106,8 +105,7 @@ bool appendWeights(const Model &m, const std::string &path, Diag &diag) {
   uint64_t page = m.arch == Arch::X86_64 ? 4096 : 65536; // the largest page of the architecture
   if (ok && !placeSegment(t, fileEnd, offsets.back(), page)) {
     ::close(fd);
-    return diag.fail(ErrorKind::Internal,
-                     "the linked file has no room for the weights' program header");
+    return diag.fail(ErrorKind::Internal, "the linked file has no room for the weights' program header");
   }
   uint64_t at = ok ? t.sections.back().sh_offset : 0;
   ok = ok && writeWeightsAt(fd, m, offsets, at) && writeTables(fd, t, at + offsets.back());
@@ -116,8 +114,7 @@ bool appendWeights(const Model &m, const std::string &path, Diag &diag) {
     ok = false;
     error = errno;
   }
-  return ok ||
-         diag.fail(ErrorKind::OS, "cannot write the weights: " + std::string(strerror(error)));
+  return ok || diag.fail(ErrorKind::OS, "cannot write the weights: " + std::string(strerror(error)));
 }
 
 } // namespace torchc::link

@@ -28,13 +28,7 @@ char *strerror(int error);
 int *__errno_location(void);
 
 // Linux values, the same on x86-64 and aarch64.
-enum {
-  rtReadOnly = 0,
-  rtWriteOnly = 1,
-  rtCreate = 0100,
-  rtTruncate = 01000,
-  rtCloseOnExec = 02000000
-};
+enum { rtReadOnly = 0, rtWriteOnly = 1, rtCreate = 0100, rtTruncate = 01000, rtCloseOnExec = 02000000 };
 enum { rtSeekEnd = 2, rtSeekSet = 0, rtProtRead = 1, rtMapPrivate = 2 };
 #define rtMapFailed ((void *)-1)
 #define rtErrno (*__errno_location())

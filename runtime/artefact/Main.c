@@ -2,6 +2,4 @@
 #include "Program.h"
 #include "torchc/runtime.h"
 
-int main(int argc, char **argv) {
-  return torchc_program(torchc_rt_model(TORCHC_MODEL_ABI), argc, argv);
-}
+int main(int argc, char **argv) { return torchc_program(torchc_rt_model(TORCHC_MODEL_ABI), argc, argv); }

@@ -3,25 +3,21 @@
 
 enum { arenaAlign = 64 };
 
-const torchc_model_table *torchc_rt_model(uint32_t abi) {
-  return abi == TORCHC_MODEL_ABI ? &torchc_table : NULL;
-}
+const torchc_model_table *torchc_rt_model(uint32_t abi) { return abi == TORCHC_MODEL_ABI ? &torchc_table : NULL; }
 
 static uint64_t alignUp(uint64_t n) { return (n + arenaAlign - 1) & ~(uint64_t)(arenaAlign - 1); }
 
 /// Adds the dense size of `d` at the largest symbol values; false on overflow.
 static int addBytes(uint64_t *total, const torchc_io_desc *d, const int64_t *symbols) {
   int64_t n = rtElements(d, symbols);
-  return n >= 0 &&
-         !__builtin_add_overflow(*total, alignUp((uint64_t)n * rtItemSize(d->dtype)), total);
+  return n >= 0 && !__builtin_add_overflow(*total, alignUp((uint64_t)n * rtItemSize(d->dtype)), total);
 }
 
 static int checkOptions(const torchc_options *o, RtText *error) {
   const torchc_model_desc *m = &torchc_desc;
   uint32_t given = o ? o->max_sizes_count : 0;
   if (o && o->bytes < sizeof(torchc_options)) {
-    rtAppend(error, "options.bytes: expected at least %u, got %u", (unsigned)sizeof(torchc_options),
-             o->bytes);
+    rtAppend(error, "options.bytes: expected at least %u, got %u", (unsigned)sizeof(torchc_options), o->bytes);
     return TORCHC_INVALID;
   }
   if (o && o->threads > 1) {
@@ -29,8 +25,7 @@ static int checkOptions(const torchc_options *o, RtText *error) {
     return TORCHC_UNSUPPORTED;
   }
   if (given != torchc_table.symbol_count || (given && !o->max_sizes)) {
-    rtAppend(error, "options.max_sizes: expected %u upper bounds, got %u",
-             torchc_table.symbol_count, given);
+    rtAppend(error, "options.max_sizes: expected %u upper bounds, got %u", torchc_table.symbol_count, given);
     return TORCHC_INVALID;
   }
   for (uint32_t i = 0; i < given; ++i)
@@ -58,8 +53,7 @@ static int mapWeightsFile(torchc_instance *x, const char *path, RtText *error) {
   if (size < 0) {
     rtAppend(error, "%s: %s", path, strerror(rtErrno));
   } else if ((uint64_t)size < need) {
-    rtAppend(error, "%s: expected %llu bytes of weights, got %lld", path, (unsigned long long)need,
-             (long long)size);
+    rtAppend(error, "%s: expected %llu bytes of weights, got %lld", path, (unsigned long long)need, (long long)size);
   } else {
     x->mapping = mmap(NULL, need, rtProtRead, rtMapPrivate, fd, 0);
     if (x->mapping == rtMapFailed) {
@@ -80,8 +74,7 @@ static int findWeights(torchc_instance *x, const torchc_options *o, RtText *erro
     return TORCHC_OK;
   if (m->weights_place == TORCHC_WEIGHTS_FILE)
     return mapWeightsFile(x, o ? o->weights_path : NULL, error);
-  x->weights =
-      m->weights_place == TORCHC_WEIGHTS_SECTION ? m->weights : rtWeightsSegment(m->weights_bytes);
+  x->weights = m->weights_place == TORCHC_WEIGHTS_SECTION ? m->weights : rtWeightsSegment(m->weights_bytes);
   if (x->weights)
     return TORCHC_OK;
   rtAppend(error, "the weights are missing from this file");
@@ -91,11 +84,9 @@ static int findWeights(torchc_instance *x, const torchc_options *o, RtText *erro
 /// One block: instance, pointer table, symbols, staging pointers, staging buffers, arena.
 static torchc_instance *allocate(const int64_t *maxima) {
   const torchc_model_desc *m = &torchc_desc;
-  uint64_t pointers =
-      (uint64_t)torchc_table.output_count + torchc_table.input_count + m->weight_count + 2;
-  uint64_t head =
-      alignUp(sizeof(torchc_instance) +
-              8 * (pointers + 2 * (uint64_t)torchc_table.symbol_count + torchc_table.input_count));
+  uint64_t pointers = (uint64_t)torchc_table.output_count + torchc_table.input_count + m->weight_count + 2;
+  uint64_t head = alignUp(sizeof(torchc_instance) +
+                          8 * (pointers + 2 * (uint64_t)torchc_table.symbol_count + torchc_table.input_count));
   uint64_t total = head, arena = m->arena_size ? m->arena_size(maxima) : m->arena_bytes;
   for (uint32_t i = 0; i < torchc_table.input_count; ++i)
     if (!addBytes(&total, &torchc_table.inputs[i], maxima))
@@ -115,8 +106,7 @@ static torchc_instance *allocate(const int64_t *maxima) {
   uint8_t *at = block + head;
   for (uint32_t i = 0; i < torchc_table.input_count; ++i) {
     x->staging[i] = at;
-    at += alignUp((uint64_t)rtElements(&torchc_table.inputs[i], maxima) *
-                  rtItemSize(torchc_table.inputs[i].dtype));
+    at += alignUp((uint64_t)rtElements(&torchc_table.inputs[i], maxima) * rtItemSize(torchc_table.inputs[i].dtype));
   }
   for (uint32_t i = 0; i < torchc_table.symbol_count; ++i)
     x->maxima[i] = maxima[i];
@@ -128,8 +118,7 @@ static torchc_instance *allocate(const int64_t *maxima) {
 int torchc_rt_create(const torchc_options *options, torchc_instance **instance) {
   const torchc_model_desc *m = &torchc_desc;
   RtText error = {NULL, 0, 0};
-  if (options && options->bytes >= sizeof(torchc_options) && options->error &&
-      options->error_bytes) {
+  if (options && options->bytes >= sizeof(torchc_options) && options->error && options->error_bytes) {
     error.at = options->error;
     error.size = options->error_bytes;
     error.at[0] = 0;
@@ -153,8 +142,7 @@ int torchc_rt_create(const torchc_options *options, torchc_instance **instance) 
     return status;
   }
   for (uint32_t i = 0; i < m->weight_count; ++i)
-    x->ptrs[torchc_table.output_count + torchc_table.input_count + i] =
-        (void *)(x->weights + m->weight_list[i].offset);
+    x->ptrs[torchc_table.output_count + m->weight_slots[i]] = (void *)(x->weights + m->weight_list[i].offset);
   *instance = x;
   return TORCHC_OK;
 }
@@ -168,31 +156,27 @@ static void startMismatch(RtText *text, const char *role, const torchc_io_desc *
 
 /// The tensor of a value if it is one on the CPU with the described type and rank, else NULL and a
 /// text.
-static DLTensor *tensorOf(const torchc_value *v, const torchc_io_desc *d, const char *role,
-                          RtText *text) {
+static DLTensor *tensorOf(const torchc_value *v, const torchc_io_desc *d, const char *role, RtText *text) {
   DLTensor *t = v->kind == TORCHC_TENSOR ? v->as.tensor : NULL;
   if (!t) {
     startMismatch(text, role, d);
     rtAppend(text, v->kind == TORCHC_TENSOR ? "NULL" : "a value of kind %u", v->kind);
     return NULL;
   }
-  if (t->ndim != (int32_t)d->rank || rtDtypeOf(t->dtype) != (int)d->dtype ||
-      (t->ndim && !t->shape)) {
+  if (t->ndim != (int32_t)d->rank || rtDtypeOf(t->dtype) != (int)d->dtype || (t->ndim && !t->shape)) {
     startMismatch(text, role, d);
     rtAppendTensor(text, t);
     return NULL;
   }
   if (t->device.device_type != kDLCPU && t->device.device_type != kDLCUDAHost) {
-    rtAppend(text, "%s %s: expected memory of the CPU, got device type %d", role, d->name,
-             (int)t->device.device_type);
+    rtAppend(text, "%s %s: expected memory of the CPU, got device type %d", role, d->name, (int)t->device.device_type);
     return NULL;
   }
   return t;
 }
 
 /// Binds symbols to the sizes of an input; false and a text when a size doesn't fit.
-static int matchShape(torchc_instance *x, const DLTensor *t, const torchc_io_desc *d,
-                      RtText *text) {
+static int matchShape(torchc_instance *x, const DLTensor *t, const torchc_io_desc *d, RtText *text) {
   for (uint32_t i = 0; i < d->rank; ++i) {
     int64_t want = d->dims[i], got = t->shape[i];
     int64_t *symbol = want < 0 ? &x->symbols[-1 - want] : NULL;
@@ -215,6 +199,10 @@ static int matchShape(torchc_instance *x, const DLTensor *t, const torchc_io_des
   return 1;
 }
 
+static void **inputPointer(const torchc_instance *x, uint32_t i) {
+  return &x->ptrs[torchc_table.output_count + torchc_desc.input_slots[i]];
+}
+
 static int bindInput(torchc_instance *x, uint32_t i, const torchc_value *v, RtText *text) {
   const torchc_io_desc *d = &torchc_table.inputs[i];
   DLTensor *t = tensorOf(v, d, "input", text);
@@ -233,7 +221,7 @@ static int bindInput(torchc_instance *x, uint32_t i, const torchc_value *v, RtTe
   } else if (!rtIsDense(t)) {
     rtGather(t, size, x->staging[i]);
   }
-  x->ptrs[torchc_table.output_count + i] = aligned && rtIsDense(t) ? at : x->staging[i];
+  *inputPointer(x, i) = aligned && rtIsDense(t) ? at : x->staging[i];
   return TORCHC_OK;
 }
 
@@ -267,18 +255,15 @@ static int bindOutput(torchc_instance *x, uint32_t i, torchc_value *v, RtText *t
   uint32_t size = rtItemSize(d->dtype);
   uint8_t *at = (uint8_t *)t->data + t->byte_offset;
   if (need && (!t->data || ((uintptr_t)at & ((size > 8 ? 8 : size) - 1)))) {
-    rtAppend(text, "output %s: data is %s", d->name,
-             t->data ? "not aligned to its element" : "NULL");
+    rtAppend(text, "output %s: data is %s", d->name, t->data ? "not aligned to its element" : "NULL");
     return TORCHC_INVALID;
   }
   x->ptrs[i] = at;
   return TORCHC_OK;
 }
 
-static int overlap(const torchc_instance *x, uint32_t i, uint32_t k, uint64_t bytes,
-                   uint64_t otherBytes) {
-  uintptr_t a = (uintptr_t)x->ptrs[i], b = (uintptr_t)x->ptrs[k];
-  return a < b + otherBytes && b < a + bytes;
+static int overlap(const void *a, uint64_t bytes, const void *b, uint64_t otherBytes) {
+  return (uintptr_t)a < (uintptr_t)b + otherBytes && (uintptr_t)b < (uintptr_t)a + bytes;
 }
 
 /// Outputs are written while inputs are still read, so no output may share memory with anything
@@ -288,13 +273,12 @@ static int checkOverlap(const torchc_instance *x, RtText *text) {
   for (uint32_t i = 0; i < outs; ++i)
     for (uint32_t k = i + 1; k < all; ++k) {
       const torchc_io_desc *a = &torchc_table.outputs[i];
-      const torchc_io_desc *b =
-          k < outs ? &torchc_table.outputs[k] : &torchc_table.inputs[k - outs];
+      const torchc_io_desc *b = k < outs ? &torchc_table.outputs[k] : &torchc_table.inputs[k - outs];
       uint64_t bytes = (uint64_t)rtElements(a, x->symbols) * rtItemSize(a->dtype);
       uint64_t other = (uint64_t)rtElements(b, x->symbols) * rtItemSize(b->dtype);
-      if (overlap(x, i, k, bytes, other)) {
-        rtAppend(text, "output %s: overlaps %s %s", a->name, k < outs ? "output" : "input",
-                 b->name);
+      void *at = k < outs ? x->ptrs[k] : *inputPointer(x, k - outs);
+      if (overlap(x->ptrs[i], bytes, at, other)) {
+        rtAppend(text, "output %s: overlaps %s %s", a->name, k < outs ? "output" : "input", b->name);
         return TORCHC_INVALID;
       }
     }
@@ -321,8 +305,7 @@ static int bindAll(torchc_instance *x, const torchc_value *in, torchc_value *out
 
 /// The model's own text for a status value, else that of runtime/core/Status.h.
 static void appendTrap(RtText *text, int32_t status) {
-  static const char *const common[] = {"index out of range in self", "integer division by zero",
-                                       "assertion failed"};
+  static const char *const common[] = {"index out of range in self", "integer division by zero", "assertion failed"};
   if (status > 0 && (uint32_t)status <= torchc_desc.trap_count)
     rtAppend(text, "%s", torchc_desc.traps[status - 1]);
   else if (status > 0 && status <= 3)
@@ -331,18 +314,16 @@ static void appendTrap(RtText *text, int32_t status) {
     rtAppend(text, "trap %d", (int)status);
 }
 
-int torchc_rt_run(torchc_instance *x, const torchc_value *in, size_t inCount, torchc_value *out,
-                  size_t outCount) {
+int torchc_rt_run(torchc_instance *x, const torchc_value *in, size_t inCount, torchc_value *out, size_t outCount) {
   const torchc_model_desc *m = &torchc_desc;
   if (!x)
     return TORCHC_INVALID;
   RtText text = {x->message, sizeof x->message, 0};
   x->message[0] = 0;
-  if (inCount != torchc_table.input_count || outCount != torchc_table.output_count ||
-      (inCount && !in) || (outCount && !out)) {
-    rtAppend(&text, "expected %u inputs and %u outputs, got %llu and %llu",
-             torchc_table.input_count, torchc_table.output_count, (unsigned long long)inCount,
-             (unsigned long long)outCount);
+  if (inCount != torchc_table.input_count || outCount != torchc_table.output_count || (inCount && !in) ||
+      (outCount && !out)) {
+    rtAppend(&text, "expected %u inputs and %u outputs, got %llu and %llu", torchc_table.input_count,
+             torchc_table.output_count, (unsigned long long)inCount, (unsigned long long)outCount);
     return TORCHC_INVALID;
   }
   int status = bindAll(x, in, out, &text);
@@ -356,9 +337,13 @@ int torchc_rt_run(torchc_instance *x, const torchc_value *in, size_t inCount, to
   return TORCHC_TRAP;
 }
 
-const char *torchc_rt_message(torchc_instance *x) {
-  return x ? x->message : "instance: expected a pointer, got NULL";
+void torchc_parallel_for(int64_t begin, int64_t end, int64_t grain,
+                         void (*body)(void *context, int64_t begin, int64_t end), void *context) {
+  if (begin < end)
+    body(context, begin, end);
 }
+
+const char *torchc_rt_message(torchc_instance *x) { return x ? x->message : "instance: expected a pointer, got NULL"; }
 
 void torchc_rt_destroy(torchc_instance *x) {
   if (!x)

@@ -8,10 +8,9 @@ int unlink(const char *path);
 static const struct {
   char name[5];
   uint8_t code, bits;
-} npyTypes[] = {{"|b1", kDLBool, 8},   {"|u1", kDLUInt, 8},     {"|i1", kDLInt, 8},
-                {"<i2", kDLInt, 16},   {"<i4", kDLInt, 32},     {"<i8", kDLInt, 64},
-                {"<f2", kDLFloat, 16}, {"<V2", kDLBfloat, 16},  {"<f4", kDLFloat, 32},
-                {"<f8", kDLFloat, 64}, {"<c8", kDLComplex, 64}, {"<c16", kDLComplex, 128},
+} npyTypes[] = {{"|b1", kDLBool, 8},   {"|u1", kDLUInt, 8},   {"|i1", kDLInt, 8},      {"<i2", kDLInt, 16},
+                {"<i4", kDLInt, 32},   {"<i8", kDLInt, 64},   {"<f2", kDLFloat, 16},   {"<V2", kDLBfloat, 16},
+                {"<f4", kDLFloat, 32}, {"<f8", kDLFloat, 64}, {"<c8", kDLComplex, 64}, {"<c16", kDLComplex, 128},
                 {"|V2", kDLBfloat, 16}};
 enum { npyTypeCount = sizeof npyTypes / sizeof npyTypes[0] };
 
@@ -187,8 +186,7 @@ static int writeAll(int fd, const void *data, size_t bytes) {
 static size_t formatHeader(const DLTensor *t, char *to, size_t room) {
   RtText text = {to, room, 0};
   int type = 0;
-  while (type < npyTypeCount - 1 &&
-         (npyTypes[type].code != t->dtype.code || npyTypes[type].bits != t->dtype.bits))
+  while (type < npyTypeCount - 1 && (npyTypes[type].code != t->dtype.code || npyTypes[type].bits != t->dtype.bits))
     ++type;
   rtAppend(&text, "\x93NUMPY%c", 1);
   text.used += 3; // minor version and length are filled in below
@@ -215,8 +213,7 @@ int torchc_npy_write(const DLTensor *t, const char *path, char *error, size_t er
   int fd = open(temp, rtWriteOnly | rtCreate | rtTruncate | rtCloseOnExec, 0666);
   if (fd < 0)
     return fail(error, errorBytes, path, strerror(rtErrno));
-  int ok =
-      writeAll(fd, header, headerBytes) && writeAll(fd, (uint8_t *)t->data + t->byte_offset, bytes);
+  int ok = writeAll(fd, header, headerBytes) && writeAll(fd, (uint8_t *)t->data + t->byte_offset, bytes);
   ok = close(fd) == 0 && ok;
   if (ok && rename(temp, path) == 0)
     return 1;

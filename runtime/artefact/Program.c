@@ -80,8 +80,8 @@ static int help(Program *p) {
 }
 
 /// Stores "name=path" in the slot of that name; without "name=" it is the next free slot.
-static int assign(Program *p, const char *role, const torchc_io_desc *list, uint32_t count,
-                  const char **slots, const char *text) {
+static int assign(Program *p, const char *role, const torchc_io_desc *list, uint32_t count, const char **slots,
+                  const char *text) {
   const char *equal = strchr(text, '=');
   size_t n = equal ? (size_t)(equal - text) : 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -91,8 +91,7 @@ static int assign(Program *p, const char *role, const torchc_io_desc *list, uint
     slots[i] = equal ? equal + 1 : text;
     return 1;
   }
-  snprintf(p->error, sizeof p->error, "%s %s: the model has no such %s; see --help", role, text,
-           role + 2);
+  snprintf(p->error, sizeof p->error, "%s %s: the model has no such %s; see --help", role, text, role + 2);
   return 0;
 }
 
@@ -141,8 +140,7 @@ static int readInputs(Program *p) {
   for (uint32_t i = 0; i < m->input_count; ++i) {
     const torchc_io_desc *d = &m->inputs[i];
     if (!p->inputPaths[i]) {
-      snprintf(p->error, sizeof p->error, "input %s: expected --input %s=FILE.npy", d->name,
-               d->name);
+      snprintf(p->error, sizeof p->error, "input %s: expected --input %s=FILE.npy", d->name, d->name);
       return 0;
     }
     if (!torchc_npy_read(&p->tensors[i], p->inputPaths[i], p->error, sizeof p->error))
@@ -166,8 +164,7 @@ static int makeOutputs(Program *p) {
     Npy *npy = &p->tensors[m->input_count + i];
     DLTensor *t = &npy->tensor;
     int64_t n = rtElements(d, p->symbols);
-    npy->file =
-        n < 0 ? NULL : aligned_alloc(64, ((size_t)n * rtItemSize(d->dtype) + 64) & ~(size_t)63);
+    npy->file = n < 0 ? NULL : aligned_alloc(64, ((size_t)n * rtItemSize(d->dtype) + 64) & ~(size_t)63);
     if (!npy->file || d->rank > npyMaxRank) {
       snprintf(p->error, sizeof p->error, "output %s: not enough memory", d->name);
       return 0;
@@ -252,8 +249,7 @@ static void printOutput(Program *p, const torchc_io_desc *d, const DLTensor *t) 
 
 static int runModel(Program *p) {
   const torchc_model_table *m = p->model;
-  torchc_options o = {sizeof o,        0,        p->symbols,    m->symbol_count,
-                      sizeof p->error, p->error, p->weightsPath};
+  torchc_options o = {sizeof o, 0, p->symbols, m->symbol_count, sizeof p->error, p->error, p->weightsPath};
   torchc_instance *x;
   if (!readInputs(p) || !makeOutputs(p) || m->create(&o, &x))
     return fail(p);
@@ -289,8 +285,7 @@ static int selfTest(Program *p) {
 
 int torchc_program(const torchc_model_table *m, int argc, char **argv) {
   size_t count = (size_t)m->input_count + m->output_count;
-  size_t bytes = sizeof(Program) + count * (sizeof(Npy) + sizeof(torchc_value) + sizeof(char *)) +
-                 m->symbol_count * 8;
+  size_t bytes = sizeof(Program) + count * (sizeof(Npy) + sizeof(torchc_value) + sizeof(char *)) + m->symbol_count * 8;
   Program *p = malloc(bytes);
   if (!p)
     return 1;

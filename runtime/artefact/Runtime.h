@@ -23,8 +23,7 @@ typedef struct {
   size_t size, used;
 } RtText;
 
-TORCHC_HIDDEN void rtAppend(RtText *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+TORCHC_HIDDEN void rtAppend(RtText *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // "f32[N,64]" of a description, "f32[3,65]" of a tensor.
 TORCHC_HIDDEN void rtAppendDesc(RtText *t, const torchc_io_desc *d, const char *const *symbols);
 TORCHC_HIDDEN void rtAppendTensor(RtText *t, const DLTensor *x);

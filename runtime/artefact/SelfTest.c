@@ -1,9 +1,7 @@
 // Runs the test vectors that the compiler embedded.
 #include "Runtime.h"
 
-static int isNan(uint64_t bits, uint64_t infinity, uint64_t sign) {
-  return (bits & ~sign) > infinity;
-}
+static int isNan(uint64_t bits, uint64_t infinity, uint64_t sign) { return (bits & ~sign) > infinity; }
 
 /// Whether part `i` of two buffers is equal: the same bits, or two NaNs (rule N1).
 static int equalParts(const uint8_t *a, const uint8_t *b, uint32_t dtype) {
@@ -22,8 +20,7 @@ static int equalParts(const uint8_t *a, const uint8_t *b, uint32_t dtype) {
   return isNan(x, infinity[kind], sign) && isNan(y, infinity[kind], sign);
 }
 
-static void fillTensor(DLTensor *t, int64_t *shape, const torchc_io_desc *d, const int64_t *symbols,
-                       void *data) {
+static void fillTensor(DLTensor *t, int64_t *shape, const torchc_io_desc *d, const int64_t *symbols, void *data) {
   memset(t, 0, sizeof *t);
   t->device.device_type = kDLCPU;
   t->ndim = (int32_t)d->rank;
@@ -44,15 +41,13 @@ static uint64_t outputBytes(const int64_t *symbols) {
   return total;
 }
 
-static int compare(const torchc_selftest_desc *test, const torchc_value *out, uint32_t number,
-                   RtText *error) {
+static int compare(const torchc_selftest_desc *test, const torchc_value *out, uint32_t number, RtText *error) {
   for (uint32_t i = 0; i < torchc_table.output_count; ++i) {
     const torchc_io_desc *d = &torchc_table.outputs[i];
     uint32_t part = rtItemSize(d->dtype) / (d->dtype >= 10 ? 2 : 1);
     uint64_t bytes = (uint64_t)rtElements(d, test->symbols) * rtItemSize(d->dtype);
     for (uint64_t at = 0; at < bytes; at += part)
-      if (!equalParts((const uint8_t *)out[i].as.tensor->data + at,
-                      (const uint8_t *)test->outputs[i] + at, d->dtype)) {
+      if (!equalParts((const uint8_t *)out[i].as.tensor->data + at, (const uint8_t *)test->outputs[i] + at, d->dtype)) {
         rtAppend(error, "self-test %u: output %s differs at element %llu", number, d->name,
                  (unsigned long long)(at / rtItemSize(d->dtype)));
         return TORCHC_TRAP;
@@ -62,8 +57,8 @@ static int compare(const torchc_selftest_desc *test, const torchc_value *out, ui
 }
 
 /// One vector. `block` is the memory for values, tensors and shapes of all inputs and outputs.
-static int runTest(const torchc_selftest_desc *test, uint32_t number, const torchc_options *options,
-                   void *block, uint8_t *results, RtText *error) {
+static int runTest(const torchc_selftest_desc *test, uint32_t number, const torchc_options *options, void *block,
+                   uint8_t *results, RtText *error) {
   uint32_t ins = torchc_table.input_count, outs = torchc_table.output_count;
   torchc_value *values = block;
   DLTensor *tensors = (DLTensor *)(values + ins + outs);
@@ -73,8 +68,7 @@ static int runTest(const torchc_selftest_desc *test, uint32_t number, const torc
     fillTensor(&tensors[i], shapes, d, test->symbols, i < ins ? (void *)test->inputs[i] : results);
     shapes += d->rank;
     if (i >= ins)
-      results +=
-          ((uint64_t)rtElements(d, test->symbols) * rtItemSize(d->dtype) + 63) & ~(uint64_t)63;
+      results += ((uint64_t)rtElements(d, test->symbols) * rtItemSize(d->dtype) + 63) & ~(uint64_t)63;
     values[i].kind = TORCHC_TENSOR;
     values[i].as.tensor = &tensors[i];
   }

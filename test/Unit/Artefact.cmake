@@ -8,7 +8,7 @@ foreach(arch x86_64 aarch64)
 endforeach()
 add_custom_target(torchc-toy-objects DEPENDS ${toyObjects})
 torchc_unit_test(artefact-test
-  SOURCES ArtefactTest.cpp ArtefactProgramTest.cpp ArtefactNpyTest.cpp ArtefactCliTest.cpp
+  SOURCES ArtefactTest.cpp ArtefactProgramTest.cpp ArtefactNpyTest.cpp ArtefactCliTest.cpp ArtefactFromProgramTest.cpp
   LIBS TorchcLink torchc_artefact_program)
 add_dependencies(artefact-test torchc-toy-objects torchc)
 target_compile_definitions(artefact-test PRIVATE TORCHC_TOY_DIR="${CMAKE_BINARY_DIR}/test"

@@ -46,11 +46,9 @@ TEST_F(ArtefactCliTest, RunRefuses) {
   expect("x.npy", "");
   expect(".", "");
   expect("/bin/sh", "expected an artefact of torchc, got an ELF file without a signature");
-  EXPECT_EQ(torchc("run m.o").second,
-            "error: m.o: expected a shared library or an executable, got an object file\n");
+  EXPECT_EQ(torchc("run m.o").second, "error: m.o: expected a shared library or an executable, got an object file\n");
   Diag diag;
-  ASSERT_TRUE(link::linkShared(model("toy", link::Arch::AArch64), kernel(link::Arch::AArch64),
-                               path("a.so"), diag));
+  ASSERT_TRUE(link::linkShared(model("toy", link::Arch::AArch64), kernel(link::Arch::AArch64), path("a.so"), diag));
   EXPECT_EQ(torchc("run a.so").second, "error: a.so: it was compiled for aarch64\n");
   EXPECT_EQ(torchc("inspect a.so").first, 0);
 }
@@ -60,8 +58,7 @@ TEST_F(ArtefactCliTest, TruncatedFiles) {
   ASSERT_TRUE(bool(buffer));
   llvm::StringRef whole = (*buffer)->getBuffer();
   Diag diag;
-  for (size_t n : {size_t(0), size_t(3), size_t(20), size_t(64), size_t(300), whole.size() / 2,
-                   whole.size() - 1}) {
+  for (size_t n : {size_t(0), size_t(3), size_t(20), size_t(64), size_t(300), whole.size() / 2, whole.size() - 1}) {
     ASSERT_TRUE(link::writeFile(path("cut.so"), whole.take_front(n), diag)) << diag.text;
     EXPECT_EQ(torchc("run cut.so --self-test").first, 1) << n;
     EXPECT_EQ(torchc("inspect cut.so").first, 1) << n;

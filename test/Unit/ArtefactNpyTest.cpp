@@ -35,22 +35,17 @@ const char *parse(const std::string &bytes, Npy &npy) {
 
 TEST(ArtefactNpy, Reads) {
   Npy npy;
-  EXPECT_EQ(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 24), npy),
-            nullptr);
+  EXPECT_EQ(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 24), npy), nullptr);
   EXPECT_EQ(npy.tensor.ndim, 2);
   EXPECT_EQ(npy.strides[0], 3);
-  EXPECT_EQ(parse(file("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", 48, 2), npy),
-            nullptr);
+  EXPECT_EQ(parse(file("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }", 48, 2), npy), nullptr);
   EXPECT_EQ(npy.strides[0], 1);
   EXPECT_EQ(npy.strides[1], 2);
-  EXPECT_EQ(parse(file("{'shape': (), 'descr': '|b1', 'fortran_order': False}", 1, 3), npy),
-            nullptr);
+  EXPECT_EQ(parse(file("{'shape': (), 'descr': '|b1', 'fortran_order': False}", 1, 3), npy), nullptr);
   EXPECT_EQ(npy.tensor.ndim, 0);
-  EXPECT_EQ(parse(file("{'descr': '<c16', 'fortran_order': False, 'shape': (5,), }", 80), npy),
-            nullptr);
+  EXPECT_EQ(parse(file("{'descr': '<c16', 'fortran_order': False, 'shape': (5,), }", 80), npy), nullptr);
   EXPECT_EQ(npy.tensor.dtype.bits, 128);
-  EXPECT_EQ(parse(file("{'descr': '<i8', 'fortran_order': False, 'shape': (4, 0, 7), }", 0), npy),
-            nullptr);
+  EXPECT_EQ(parse(file("{'descr': '<i8', 'fortran_order': False, 'shape': (4, 0, 7), }", 0), npy), nullptr);
 }
 
 TEST(ArtefactNpy, Refuses) {
@@ -58,10 +53,8 @@ TEST(ArtefactNpy, Refuses) {
   const char *start = "{'descr': '<f4', 'fortran_order': False, 'shape': ";
   EXPECT_STREQ(parse("", npy), "this is not a .npy file");
   EXPECT_STREQ(parse(file(std::string(start) + "(2, 3), }", 23), npy), "the file is truncated");
-  EXPECT_STREQ(parse(file(std::string(start) + "(9223372036854775807, 9), }", 8), npy),
-               "the shape is too large");
-  EXPECT_STREQ(parse(file(std::string(start) + "(99999999999999999999,), }", 8), npy),
-               "the shape is too large");
+  EXPECT_STREQ(parse(file(std::string(start) + "(9223372036854775807, 9), }", 8), npy), "the shape is too large");
+  EXPECT_STREQ(parse(file(std::string(start) + "(99999999999999999999,), }", 8), npy), "the shape is too large");
   EXPECT_STREQ(parse(file(std::string(start) + "(-1,), }", 8), npy), "the shape is malformed");
   std::string deep = std::string(start) + "(";
   for (int i = 0; i < 33; ++i)
@@ -71,8 +64,7 @@ TEST(ArtefactNpy, Refuses) {
                "the element type is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8 c8 c16, little-endian");
   EXPECT_STREQ(parse(file("{'descr': '<f4', 'shape': (1,), }", 4), npy),
                "the header lacks descr, fortran_order or shape");
-  EXPECT_STREQ(parse(file("{'descr': '<f4', 'frob': 1}", 4), npy),
-               "the header has an unknown or repeated key");
+  EXPECT_STREQ(parse(file("{'descr': '<f4', 'frob': 1}", 4), npy), "the header has an unknown or repeated key");
 }
 
 TEST(ArtefactNpy, EveryTruncation) {
@@ -90,8 +82,7 @@ TEST(ArtefactNpy, RandomDamage) {
   for (int i = 0; i < 200000; ++i) {
     std::string damaged = whole;
     for (int k = random() % 4; k >= 0; --k)
-      damaged[random() % damaged.size()] =
-          random() % 2 ? letters[random() % letters.size()] : char(random());
+      damaged[random() % damaged.size()] = random() % 2 ? letters[random() % letters.size()] : char(random());
     parse(damaged, npy);
   }
 }

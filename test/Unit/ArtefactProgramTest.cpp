@@ -6,10 +6,8 @@ namespace {
 
 class ArtefactProgramTest : public ToyTest {
 protected:
-  static std::string npy(const std::string &descr, const std::string &shape,
-                         const std::string &data) {
-    std::string header =
-        "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
+  static std::string npy(const std::string &descr, const std::string &shape, const std::string &data) {
+    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
     std::string out("\x93NUMPY\1\0", 8);
     out += char(header.size());
     out += char(header.size() >> 8);
@@ -25,8 +23,7 @@ protected:
   }
   void link(link::Arch arch = link::Arch::X86_64) {
     Diag diag;
-    ASSERT_TRUE(link::linkExecutable(model("toy", arch), kernel(arch), path("m"), diag))
-        << diag.text;
+    ASSERT_TRUE(link::linkExecutable(model("toy", arch), kernel(arch), path("m"), diag)) << diag.text;
     write("x.npy", npy("<f4", "(2, 3)", bytesOf<float>({1, 2, 3, 4, 5, 6})));
   }
 };
@@ -36,15 +33,13 @@ TEST_F(ArtefactProgramTest, Runs) {
   auto printed = shell(path("m") + " --input x=" + path("x.npy"));
   EXPECT_EQ(printed.first, 0);
   EXPECT_EQ(printed.second, "y f32[2,3]\n10.5 40.5 90.5\n40.5 100.5 180.5\n");
-  EXPECT_EQ(shell(path("m") + " --input=x=" + path("x.npy") + " --output y=" + path("y.npy")).first,
-            0);
+  EXPECT_EQ(shell(path("m") + " --input=x=" + path("x.npy") + " --output y=" + path("y.npy")).first, 0);
   std::string y = read("y.npy");
   EXPECT_EQ(y.size() % 64, 24u);
   EXPECT_EQ(y.substr(y.size() - 24), bytesOf<float>({10.5f, 40.5f, 90.5f, 40.5f, 100.5f, 180.5f}));
   auto test = shell(path("m") + " --self-test");
   EXPECT_EQ(test.second, "self-test: 1 passed\n");
-  EXPECT_NE(shell(path("m") + " --help").second.find("--input x=FILE.npy  f32[n,3]"),
-            std::string::npos);
+  EXPECT_NE(shell(path("m") + " --help").second.find("--input x=FILE.npy  f32[n,3]"), std::string::npos);
   EXPECT_EQ(shell(path("m") + " --signature").second, link::signatureJson(model("toy")) + "\n");
 }
 
@@ -60,24 +55,21 @@ TEST_F(ArtefactProgramTest, CleanErrors) {
   expect("--input z=a.npy", "--input z=a.npy: the model has no such input; see --help");
   expect("--input x=/none.npy", "/none.npy: No such file or directory");
   expect("--input x=" + path("m"), path("m") + ": this is not a .npy file");
-  expect("--input x=" + path("x.npy") + " --output y=/none/y.npy",
-         "/none/y.npy: No such file or directory");
+  expect("--input x=" + path("x.npy") + " --output y=/none/y.npy", "/none/y.npy: No such file or directory");
   write("bad.npy", npy("<f4", "(2, 4)", std::string(32, 0)));
   expect("--input x=" + path("bad.npy"), "input x: expected f32[n,3], got f32[2,4]");
   write("bad.npy", npy("<i8", "(2, 3)", std::string(48, 0)));
   expect("--input x=" + path("bad.npy"), "input x: expected f32[n,3], got i64[2,3]");
   write("bad.npy", npy(">f4", "(2, 3)", std::string(24, 0)));
   expect("--input x=" + path("bad.npy"),
-         path("bad.npy") +
-             ": the element type is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8 c8 c16, little-endian");
+         path("bad.npy") + ": the element type is not one of b1 u1 i1 i2 i4 i8 f2 f4 f8 c8 c16, little-endian");
   write("bad.npy", npy("<f4", "(1, 3)", bytesOf<float>({1000, 0, 0})));
   expect("--input x=" + path("bad.npy"), "index out of range in self");
 }
 
 TEST_F(ArtefactProgramTest, SameBytesEachTime) {
   Diag diag;
-  for (auto form :
-       {link::linkExecutable, link::linkShared, link::linkRelocatable, link::linkArchive}) {
+  for (auto form : {link::linkExecutable, link::linkShared, link::linkRelocatable, link::linkArchive}) {
     ASSERT_TRUE(form(model("toy"), kernel(), path("m"), diag)) << diag.text;
     std::string first = read("m");
     ASSERT_TRUE(form(model("toy"), kernel(), path("m"), diag)) << diag.text;
@@ -96,15 +88,11 @@ TEST_F(ArtefactProgramTest, NeedsOnlyLibc) {
     EXPECT_EQ(dynamic.second.find("NEEDED"), dynamic.second.rfind("NEEDED")) << dynamic.second;
     EXPECT_NE(dynamic.second.find("[libc.so.6]"), std::string::npos) << dynamic.second;
     // The weights are the last loaded segment, read only.
-    std::string segments =
-        shell("llvm-readelf-22 -lW " + path(file) + " | grep LOAD | tail -1").second;
+    std::string segments = shell("llvm-readelf-22 -lW " + path(file) + " | grep LOAD | tail -1").second;
     EXPECT_NE(segments.find(" R   0x1000"), std::string::npos) << segments;
-    EXPECT_EQ(
-        shell("llvm-readelf-22 -lW " + path(file) + " | grep -c 'LOAD.* RWE\\|LOAD.*WE'").second,
-        "0\n");
+    EXPECT_EQ(shell("llvm-readelf-22 -lW " + path(file) + " | grep -c 'LOAD.* RWE\\|LOAD.*WE'").second, "0\n");
   }
-  std::string names =
-      shell("llvm-nm-22 -D --defined-only --format=just-symbols " + path("m.so")).second;
+  std::string names = shell("llvm-nm-22 -D --defined-only --format=just-symbols " + path("m.so")).second;
   EXPECT_EQ(names, "torchc_model\ntorchc_toy_model\n");
 }
 
@@ -118,9 +106,9 @@ TEST_F(ArtefactProgramTest, SurvivesStrip) {
 TEST_F(ArtefactProgramTest, EmptyRoot) {
   link();
   std::string root = path("root"), x = "/lib/x86_64-linux-gnu/";
-  shell("mkdir -p " + root + x + " " + root + "/lib64 && cp -L /lib64/ld-linux-x86-64.so.2 " +
-        root + "/lib64/ && cp -L " + x + "libc.so.6 " + x + "libm.so.6 " + root + x + " && cp " +
-        path("m") + " " + root + "/");
+  shell("mkdir -p " + root + x + " " + root + "/lib64 && cp -L /lib64/ld-linux-x86-64.so.2 " + root +
+        "/lib64/ && cp -L " + x + "libc.so.6 " + x + "libm.so.6 " + root + x + " && cp " + path("m") + " " + root +
+        "/");
   auto r = shell("unshare -r chroot " + root + " /m --self-test");
   if (r.second.find("unshare") != std::string::npos || r.second.find("chroot") != std::string::npos)
     GTEST_SKIP() << r.second;
@@ -146,9 +134,9 @@ int main(void) {
 )");
   // The user's own compiler and linker.
   for (const char *linker : {"-fuse-ld=lld", ""}) {
-    auto r = shell(std::string(TORCHC_TEST_CC " -std=c99 -Wall -Werror -I" TORCHC_INCLUDE_DIR " ") +
-                   linker + " -o " + path("two") + " " + path("main.c") + " " + path("first.o") +
-                   " " + path("libsecond.a") + " && " + path("two"));
+    auto r = shell(std::string(TORCHC_TEST_CC " -std=c99 -Wall -Werror -I" TORCHC_INCLUDE_DIR " ") + linker + " -o " +
+                   path("two") + " " + path("main.c") + " " + path("first.o") + " " + path("libsecond.a") + " && " +
+                   path("two"));
     EXPECT_EQ(r.second, "0 0 first second\n") << linker;
   }
 }
@@ -157,9 +145,7 @@ TEST_F(ArtefactProgramTest, AArch64) {
   link(link::Arch::AArch64);
   Diag diag;
   for (auto form : {link::linkShared, link::linkRelocatable})
-    EXPECT_TRUE(
-        form(model("toy", link::Arch::AArch64), kernel(link::Arch::AArch64), path("m2"), diag))
-        << diag.text;
+    EXPECT_TRUE(form(model("toy", link::Arch::AArch64), kernel(link::Arch::AArch64), path("m2"), diag)) << diag.text;
   std::string emulator = "qemu-aarch64-static -L /usr/aarch64-linux-gnu ";
   if (shell("test -e /usr/aarch64-linux-gnu/lib/libc.so.6 && qemu-aarch64-static --version").first)
     GTEST_SKIP() << "no emulator";

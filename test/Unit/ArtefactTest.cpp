@@ -14,9 +14,7 @@ struct Tensor {
   DLTensor tensor{};
   torchc_value value{};
 
-  Tensor(std::vector<int64_t> s, std::vector<float> d) : data(std::move(d)), shape(std::move(s)) {
-    bind();
-  }
+  Tensor(std::vector<int64_t> s, std::vector<float> d) : data(std::move(d)), shape(std::move(s)) { bind(); }
   void bind() {
     tensor.data = data.data();
     tensor.device = {kDLCPU, 0};
@@ -182,30 +180,14 @@ TEST_F(ArtefactTest, RandomMetadata) {
       for (int k = random() % 3; k > 0; --k) {
         DLTensor &x = t->tensor;
         switch (random() % 8) {
-        case 0:
-          x.ndim = int(random() % 6) - 1;
-          break;
-        case 1:
-          x.dtype.code = random() % 9;
-          break;
-        case 2:
-          x.dtype.bits = random() % 2 ? 64 : random();
-          break;
-        case 3:
-          x.dtype.lanes = random() % 3;
-          break;
-        case 4:
-          x.device.device_type = DLDeviceType(random() % 16);
-          break;
-        case 5:
-          t->shape[random() % 2] = sizes[random() % 10];
-          break;
-        case 6:
-          *(random() % 2 ? (void **)&x.data : (void **)&x.shape) = nullptr;
-          break;
-        case 7:
-          t->value.kind = random() % 8;
-          break;
+        case 0: x.ndim = int(random() % 6) - 1; break;
+        case 1: x.dtype.code = random() % 9; break;
+        case 2: x.dtype.bits = random() % 2 ? 64 : random(); break;
+        case 3: x.dtype.lanes = random() % 3; break;
+        case 4: x.device.device_type = DLDeviceType(random() % 16); break;
+        case 5: t->shape[random() % 2] = sizes[random() % 10]; break;
+        case 6: *(random() % 2 ? (void **)&x.data : (void **)&x.shape) = nullptr; break;
+        case 7: t->value.kind = random() % 8; break;
         }
       }
     int status = table->run(instance, &in.value, 1, &out.value, 1);
@@ -304,8 +286,7 @@ TEST_F(ArtefactTest, LinkRefuses) {
   Diag diag;
   link::Model m = model("not a name");
   EXPECT_FALSE(link::linkShared(m, kernel(), path("a.so"), diag));
-  EXPECT_EQ(diag.text,
-            "model name 'not a name': expected a C identifier of at most 200 characters");
+  EXPECT_EQ(diag.text, "model name 'not a name': expected a C identifier of at most 200 characters");
   diag = {};
   m = model("toy");
   m.entry = "system"; // exists in libc, but is on no allow list

@@ -32,9 +32,7 @@ protected:
     m.symbols = {"n"};
     m.arenaBytes = 64;
     m.weights = {w, b};
-    m.tests = {{{bytesOf<float>({1, 1, 1, 0, 0, 2})},
-                {bytesOf<float>({10.5f, 20.5f, 30.5f, 0.5f, 0.5f, 60.5f})},
-                {2}}};
+    m.tests = {{{bytesOf<float>({1, 1, 1, 0, 0, 2})}, {bytesOf<float>({10.5f, 20.5f, 30.5f, 0.5f, 0.5f, 60.5f})}, {2}}};
     m.provenance["compiler"] = "test";
     return m;
   }

@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* The entry function of a compiled graph (rule E5).
- * ptrs   = outputs, inputs, weights, status (int32_t, 0 before the call), arena (64-byte aligned)
+/* The entry function of a compiled graph (rule E5), the same code that the JIT loads.
+ * ptrs   = outputs, the graph's inputs, status (int32_t, 0 before the call), arena (64-byte aligned)
  * sizesStrides = the value of each symbol;  scalars = NULL;  begin = 0;  end = 1 */
 typedef void (*torchc_entry_function)(void **ptrs, const int64_t *sizesStrides, const void *scalars, int64_t begin,
                                       int64_t end);
@@ -44,6 +44,8 @@ enum torchc_isa { TORCHC_ISA_BASE = 0, TORCHC_ISA_V3 = 1, TORCHC_ISA_V4 = 2 };
 
 typedef struct torchc_model_desc {
   torchc_entry_function entry;
+  /* The graph's inputs are the model's inputs and its weights in any order: the place of each among them. */
+  const uint32_t *input_slots, *weight_slots;
   const torchc_weight_desc *weight_list;
   const void *weights; /* for TORCHC_WEIGHTS_SECTION */
   uint64_t weights_bytes;
@@ -76,6 +78,9 @@ TORCHC_HIDDEN int torchc_rt_run(torchc_instance *instance, const torchc_value *i
 TORCHC_HIDDEN const char *torchc_rt_message(torchc_instance *instance);
 TORCHC_HIDDEN void torchc_rt_destroy(torchc_instance *instance);
 TORCHC_HIDDEN int torchc_rt_self_test(const torchc_options *options);
+/* What compiled code calls for a loop over [begin, end): here always one call in the caller's thread. */
+TORCHC_HIDDEN void torchc_parallel_for(int64_t begin, int64_t end, int64_t grain,
+                                       void (*body)(void *context, int64_t begin, int64_t end), void *context);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,93 @@
+// A saved program and a compiled graph become a model: which inputs are weights, and in which order the entry gets them.
+#include "ArtefactToy.h"
+#include "compiler/link/FromProgram.h"
+
+namespace torchc::test {
+namespace {
+
+class ArtefactFromProgramTest : public ToyTest {
+protected:
+  /// y = x * w + b, recorded with the weights around the argument: w, x, b.
+  void record() {
+    Trace &t = program.trace;
+    uint32_t n = t.addSymbol("n", 2);
+    const TraceDim batch[] = {TraceDim::symbol(n), 3}, row[] = {3}, one[] = {1};
+    uint32_t weight = t.addTensor(DType::F32, row), x = t.addTensor(DType::F32, batch);
+    uint32_t bias = t.addTensor(DType::F32, one), scaled = t.addTensor(DType::F32, batch);
+    uint32_t y = t.addTensor(DType::F32, batch);
+    t.addInput(weight, InputKind::Parameter, "w");
+    t.addInput(x, InputKind::Argument, "x");
+    t.addInput(bias, InputKind::Buffer, "b");
+    const uint32_t first[] = {x, weight}, second[] = {scaled, bias};
+    t.addNode(t.addOp("mul.Tensor"), first, {&scaled, 1});
+    t.addNode(t.addOp("add.Tensor"), second, {&y, 1});
+    t.addOutput(y);
+    meta.results = {{t.values[y].storage, -1}};
+    auto bytes = [](const std::string &s) { return std::span(reinterpret_cast<const uint8_t *>(s.data()), s.size()); };
+    program.weights = {{"w", DType::F32, {3}, bytes(w)}, {"b", DType::F32, {1}, bytes(b)}};
+  }
+
+  SavedProgram program;
+  link::ObjectMeta meta;
+  link::Model m;
+  Diag diag;
+};
+
+TEST_F(ArtefactFromProgramTest, WeightsAndSlots) {
+  record();
+  ASSERT_TRUE(link::modelFromProgram(program, meta, m, diag)) << diag.text;
+  EXPECT_EQ(m.inputSlots, std::vector<uint32_t>{1});
+  EXPECT_EQ(m.weightSlots, (std::vector<uint32_t>{0, 2}));
+  ASSERT_EQ(m.inputs.size(), 1u);
+  EXPECT_EQ(m.inputs[0].dims, (std::vector<int64_t>{-1, 3}));
+  EXPECT_EQ(m.outputs[0].name, "output");
+  // The toy kernel wants x, w, b: it stands for a graph recorded in that order.
+  m.name = "toy";
+  m.arenaBytes = 64;
+  m.inputSlots = {0};
+  m.weightSlots = {1, 2};
+  m.tests = model("toy").tests;
+  ASSERT_TRUE(link::linkExecutable(m, kernel(), path("m"), diag)) << diag.text;
+  EXPECT_EQ(shell(path("m") + " --self-test").second, "self-test: 1 passed\n");
+  m.weightSlots = {1, 1};
+  EXPECT_FALSE(link::linkExecutable(m, kernel(), path("m"), diag));
+}
+
+TEST_F(ArtefactFromProgramTest, UpdatedInputsAreOutputs) {
+  record();
+  meta.results.push_back({program.trace.values[0].storage, 0});
+  ASSERT_TRUE(link::modelFromProgram(program, meta, m, diag)) << diag.text;
+  EXPECT_EQ(m.outputs[1].name, "updated_w");
+}
+
+TEST_F(ArtefactFromProgramTest, RefusesNumbersAndViews) {
+  record();
+  program.trace.addNumberInput(DType::F64, "lr");
+  EXPECT_FALSE(link::modelFromProgram(program, meta, m, diag));
+  EXPECT_EQ(diag.kind, ErrorKind::NotImplemented);
+  EXPECT_NE(diag.text.find("input lr"), std::string::npos);
+  program = {};
+  meta = {};
+  diag = {};
+  record();
+  program.trace.values[program.trace.outputs[0].value].offset = 1;
+  m = {};
+  EXPECT_FALSE(link::modelFromProgram(program, meta, m, diag));
+  EXPECT_EQ(diag.text, "'output' is a view of other memory, which an artefact can't take or give yet");
+}
+
+TEST_F(ArtefactFromProgramTest, Metadata) {
+  EXPECT_TRUE(link::parseObjectMeta(R"({"arena_bytes": 640, "results": [{"storage": 4, "input": 2}, {"storage": 1}]})",
+                                    meta, diag));
+  EXPECT_EQ(meta.arenaBytes, 640u);
+  EXPECT_EQ(meta.results[0].input, 2);
+  EXPECT_EQ(meta.results[1].input, -1);
+  for (const char *bad :
+       {"", "[]", "{}", R"({"arena_bytes": -1, "results": []})", R"({"arena_bytes": 1, "results": [3]})"}) {
+    diag = {};
+    EXPECT_FALSE(link::parseObjectMeta(bad, meta, diag)) << bad;
+  }
+}
+
+} // namespace
+} // namespace torchc::test
