@@ -13,24 +13,15 @@ enum { requestVersion = 1, headerBytes = 12 };
 
 StringRef kindName(ErrorKind kind) {
   switch (kind) {
-  case ErrorKind::None:
-    return "None";
-  case ErrorKind::Runtime:
-    return "RuntimeError";
-  case ErrorKind::Type:
-    return "TypeError";
-  case ErrorKind::Value:
-    return "ValueError";
-  case ErrorKind::Index:
-    return "IndexError";
-  case ErrorKind::NotImplemented:
-    return "NotImplementedError";
-  case ErrorKind::Memory:
-    return "MemoryError";
-  case ErrorKind::OS:
-    return "OSError";
-  case ErrorKind::Internal:
-    return "InternalError";
+  case ErrorKind::None: return "None";
+  case ErrorKind::Runtime: return "RuntimeError";
+  case ErrorKind::Type: return "TypeError";
+  case ErrorKind::Value: return "ValueError";
+  case ErrorKind::Index: return "IndexError";
+  case ErrorKind::NotImplemented: return "NotImplementedError";
+  case ErrorKind::Memory: return "MemoryError";
+  case ErrorKind::OS: return "OSError";
+  case ErrorKind::Internal: return "InternalError";
   }
   return "InternalError";
 }
@@ -64,8 +55,7 @@ bool readOptions(StringRef text, CompileOptions &options, Diag &diag) {
     else if (name == "knobs" && v.getAsObject())
       options.knobs = *v.getAsObject();
     else
-      ok = diag.fail(ErrorKind::Value,
-                     "request options: unknown or malformed option '" + name.str() + "'");
+      ok = diag.fail(ErrorKind::Value, "request options: unknown or malformed option '" + name.str() + "'");
     if (!ok)
       return false;
   }
@@ -74,17 +64,13 @@ bool readOptions(StringRef text, CompileOptions &options, Diag &diag) {
 
 bool readRequest(StringRef bytes, CompileRequest &request, Diag &diag) {
   if (bytes.size() < headerBytes || !bytes.starts_with("TCRQ"))
-    return diag.fail(ErrorKind::Value, "expected a compile request (TCRQ), got " +
-                                           std::to_string(bytes.size()) +
+    return diag.fail(ErrorKind::Value, "expected a compile request (TCRQ), got " + std::to_string(bytes.size()) +
                                            " bytes of something else");
-  uint32_t version = support::endian::read32le(bytes.data() + 4),
-           n = support::endian::read32le(bytes.data() + 8);
+  uint32_t version = support::endian::read32le(bytes.data() + 4), n = support::endian::read32le(bytes.data() + 8);
   if (version != requestVersion)
-    return diag.fail(ErrorKind::Value,
-                     "request version: expected 1, got " + std::to_string(version));
+    return diag.fail(ErrorKind::Value, "request version: expected 1, got " + std::to_string(version));
   if (n > bytes.size() - headerBytes)
-    return diag.fail(ErrorKind::Value, "request options: expected " + std::to_string(n) +
-                                           " bytes, got " +
+    return diag.fail(ErrorKind::Value, "request options: expected " + std::to_string(n) + " bytes, got " +
                                            std::to_string(bytes.size() - headerBytes));
   request.trace = bytes.substr(headerBytes + n);
   return readOptions(bytes.substr(headerBytes, n), request.options, diag);
@@ -106,8 +92,7 @@ std::string errorJson(const CompileError &error) {
 
 extern "C" int torchc_compiler_abi(void) { return TORCHC_COMPILER_ABI; }
 
-extern "C" int torchc_compile(const uint8_t *bytes, size_t count, torchc_sink sink, void *context,
-                              const int *cancel) {
+extern "C" int torchc_compile(const uint8_t *bytes, size_t count, torchc_sink sink, void *context, const int *cancel) {
   using namespace torchc;
   CompileRequest request;
   CompileError error;

@@ -178,8 +178,6 @@ std::vector<PlannedKernel> Planner::run() {
 
 } // namespace
 
-std::vector<PlannedKernel> planPack(const codegen::TargetInfo &target) {
-  return Planner(target).run();
-}
+std::vector<PlannedKernel> planPack(const codegen::TargetInfo &target) { return Planner(target).run(); }
 
 } // namespace torchc::pack

@@ -80,12 +80,10 @@ int inspectArtefact(const std::string &path) {
   for (const object::SectionRef &s : file.elf->sections()) {
     Expected<StringRef> name = s.getName();
     if (name && !name->empty() && s.getSize())
-      outs() << left_justify(*name, 24) << format("%13llu", (unsigned long long)s.getSize())
-             << '\n';
+      outs() << left_justify(*name, 24) << format("%13llu", (unsigned long long)s.getSize()) << '\n';
     consumeError(name.takeError());
   }
-  outs() << left_justify("file", 24)
-         << format("%13llu", (unsigned long long)file.elf->getData().size()) << '\n';
+  outs() << left_justify("file", 24) << format("%13llu", (unsigned long long)file.elf->getData().size()) << '\n';
   return 0;
 }
 

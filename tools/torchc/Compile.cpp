@@ -1,9 +1,12 @@
 #include "tools/torchc/Compile.h"
 #include "compiler/link/Link.h"
+#include "dialects/trace/TraceFile.h"
+#include "tools/torchc/Ship.h"
 #include "torchc/compiler.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -11,8 +14,9 @@ namespace torchc {
 namespace {
 
 struct Command {
-  std::string model, output;
-  json::Object options;
+  std::string model, output, emit = "object", target = "native", name;
+  bool externalWeights = false;
+  json::Object options; // for the compiler
 };
 
 /// What the compiler sent back.
@@ -20,45 +24,53 @@ struct Answer {
   std::string bytes, error;
 };
 
+constexpr StringRef dumps[] = {"object", "trace", "torchc", "loops", "llvm", "asm"};
+constexpr StringRef artefacts[] = {"exe", "so", "a", "o"};
+
 int fail(const Twine &text) {
   errs() << "error: " << text << '\n';
   return 1;
 }
 
-bool isOneOf(StringRef value, ArrayRef<StringRef> list) { return is_contained(list, value); }
-
-/// Checks "--name=value" against the values it may have.
-bool setOption(Command &c, StringRef name, StringRef value, ArrayRef<StringRef> list) {
-  if (!isOneOf(value, list)) {
-    fail("--" + name + ": expected " + join(list, ", ") + "; got '" + value + "'");
-    return false;
-  }
-  c.options[name] = value;
-  return true;
+/// Takes the value of "--name=value" if it is one of `list`.
+bool choose(StringRef name, StringRef value, ArrayRef<StringRef> list, std::string &to) {
+  to = value.str();
+  return is_contained(list, value) || !fail("--" + name + ": expected " + join(list, ", ") + "; got '" + value + "'");
 }
 
 bool parse(ArrayRef<char *> args, Command &c) {
+  SmallVector<StringRef, 12> kinds(std::begin(artefacts), std::end(artefacts));
+  kinds.append(std::begin(dumps), std::end(dumps));
+  std::string mode;
   for (size_t i = 0; i < args.size(); ++i) {
     StringRef a = args[i], v = a.split('=').second;
     bool ok = true;
     if (a == "-o" && i + 1 < args.size())
       c.output = args[++i];
     else if (a.starts_with("--emit="))
-      ok = setOption(c, "emit", v, {"object", "trace", "torchc", "loops", "llvm", "asm"});
+      ok = choose("emit", v, kinds, c.emit);
     else if (a.starts_with("--target="))
-      ok = setOption(c, "target", v, {"native", "x86-64-v3", "x86-64-v4", "aarch64"});
+      ok = choose("target", v, {"native", "x86-64-v3", "x86-64-v4", "aarch64"}, c.target);
     else if (a.starts_with("--mode="))
-      ok = setOption(c, "mode", v, {"exact", "fast"});
+      ok = choose("mode", v, {"exact", "fast"}, mode);
+    else if (a.starts_with("--weights=")) {
+      std::string place;
+      ok = choose("weights", v, {"embed", "external"}, place);
+      c.externalWeights = place == "external";
+    } else if (a.starts_with("--name="))
+      c.name = v.str();
     else if (a == "--grad")
       c.options["grad"] = true;
     else if (!a.starts_with("-") && c.model.empty())
       c.model = a.str();
     else
-      ok = fail("compile: unknown or incomplete option '" + a + "'; see torchc --help") == 0;
+      ok = !fail("compile: unknown or incomplete option '" + a + "'; see torchc --help");
     if (!ok)
       return false;
   }
-  return !c.model.empty() || fail("compile: expected a model; see torchc --help") == 0;
+  if (!mode.empty())
+    c.options["mode"] = mode;
+  return !c.model.empty() || !fail("compile: expected a model; see torchc --help");
 }
 
 void receive(void *context, const char *kind, const uint8_t *bytes, size_t count) {
@@ -70,31 +82,69 @@ void receive(void *context, const char *kind, const uint8_t *bytes, size_t count
     answer.bytes += data;
 }
 
-std::string makeRequest(const json::Object &options, StringRef trace) {
+std::string makeRequest(const Command &c, ArrayRef<uint8_t> trace) {
+  json::Object options(c.options);
+  options["target"] = c.target;
+  options["emit"] = is_contained(artefacts, StringRef(c.emit)) ? "object" : c.emit;
   std::string text, request = "TCRQ";
-  raw_string_ostream(text) << json::Value(json::Object(options));
+  raw_string_ostream(text) << json::Value(std::move(options));
   for (uint32_t word : {1u, uint32_t(text.size())})
     request.append(reinterpret_cast<const char *>(&word), 4);
   request += text;
-  request += trace;
+  request.append(reinterpret_cast<const char *>(trace.data()), trace.size());
   return request;
 }
 
 int report(const std::string &model, const Answer &answer, int code) {
   Expected<json::Value> error = json::parse(answer.error);
-  if (!error) {
-    consumeError(error.takeError());
-    return fail(model + ": internal error") + (code - 1);
-  }
-  json::Object *o = error->getAsObject();
+  json::Object *o = error ? error->getAsObject() : nullptr;
   std::string where = model;
   if (std::optional<StringRef> source = o ? o->getString("source") : std::nullopt)
     where = source->str();
   else if (std::optional<int64_t> node = o ? o->getInteger("node") : std::nullopt)
     where += ": node " + std::to_string(*node);
-  fail(where + ": " +
-       (o ? o->getString("message").value_or("unknown error") : StringRef("unknown error")));
+  fail(where + ": " + (o ? o->getString("message").value_or("unknown error") : "unknown error"));
+  consumeError(error.takeError());
   return code;
+}
+
+/// A .tcz with its weights, or a .tctrace, which has none.
+bool readModel(const std::string &path, MemoryBufferRef file, SavedProgram &program, Diag &diag) {
+  auto *data = reinterpret_cast<const uint8_t *>(file.getBufferStart());
+  std::span<const uint8_t> bytes(data, file.getBufferSize());
+  StringRef name = path;
+  if (name.ends_with(".tcz"))
+    return readProgram(bytes, program, diag);
+  return readTrace(bytes, program.trace, diag);
+}
+
+/// The model's name: given, or that of the file with everything else made '_'.
+std::string modelName(const Command &c) {
+  if (!c.name.empty())
+    return c.name;
+  std::string name = sys::path::stem(c.model).str();
+  for (char &ch : name)
+    ch = isAlnum(ch) ? ch : '_';
+  return name.empty() || isDigit(name[0]) ? "m_" + name : name;
+}
+
+int write(const Command &c, const SavedProgram &program, const Answer &answer) {
+  Diag diag;
+  if (is_contained(dumps, StringRef(c.emit))) {
+    if (!c.output.empty())
+      return link::writeFile(c.output, StringRef(answer.bytes), diag) ? 0 : fail(diag.text);
+    outs() << answer.bytes;
+    return 0;
+  }
+  ShipOptions o{c.emit, c.output, modelName(c), c.externalWeights, *codegen::parseIsa(c.target)};
+  if (o.output.empty()) {
+    std::string stem = sys::path::stem(c.model).str();
+    o.output = c.emit == "exe" ? stem : c.emit == "so" || c.emit == "a" ? "lib" + stem + "." + c.emit : stem + ".o";
+  }
+  if (shipProgram(program, answer.bytes, o, diag))
+    return 0;
+  fail(c.model + ": " + diag.text);
+  return diag.kind == ErrorKind::Internal ? 2 : 1;
 }
 
 } // namespace
@@ -103,23 +153,20 @@ int compileVerb(ArrayRef<char *> args) {
   Command c;
   if (!parse(args, c))
     return 1;
-  if (!StringRef(c.model).ends_with(".tctrace"))
-    return fail(c.model + ": expected a .tctrace file");
+  if (!StringRef(c.model).ends_with(".tctrace") && !StringRef(c.model).ends_with(".tcz"))
+    return fail(c.model + ": expected a .tcz or .tctrace file");
   auto file = MemoryBuffer::getFile(c.model, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return fail(c.model + ": " + file.getError().message());
-  std::string request = makeRequest(c.options, (*file)->getBuffer());
-  Answer answer;
-  int code = torchc_compile(reinterpret_cast<const uint8_t *>(request.data()), request.size(),
-                            receive, &answer, nullptr);
-  if (code)
-    return report(c.model, answer, code);
-  if (c.output.empty()) {
-    outs() << answer.bytes;
-    return 0;
-  }
+  SavedProgram program;
   Diag diag;
-  return link::writeFile(c.output, StringRef(answer.bytes), diag) ? 0 : fail(diag.text);
+  if (!readModel(c.model, **file, program, diag))
+    return fail(c.model + ": " + diag.text);
+  std::string request = makeRequest(c, writeTrace(program.trace));
+  Answer answer;
+  int code =
+      torchc_compile(reinterpret_cast<const uint8_t *>(request.data()), request.size(), receive, &answer, nullptr);
+  return code ? report(c.model, answer, code) : write(c, program, answer);
 }
 
 } // namespace torchc

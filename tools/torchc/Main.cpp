@@ -18,8 +18,10 @@ static int usageError(const Twine &text) {
 
 static int printHelp() {
   outs() << "usage: torchc VERB ...\n"
-            "  compile MODEL [-o OUT] [--emit=KIND] [--target=TARGET] [--mode=MODE] [--grad]\n"
-            "      MODEL: a .tctrace file. KIND: object, trace, torchc, loops, llvm, asm.\n"
+            "  compile MODEL [-o OUT] [--emit=KIND] [--target=TARGET] [--name=NAME]\n"
+            "          [--weights=embed|external] [--mode=exact|fast] [--grad]\n"
+            "      MODEL: a .tcz or .tctrace file. KIND: exe, so, a, o (these with NAME.h);\n"
+            "      object, trace, torchc, loops, llvm, asm (the stages).\n"
             "      TARGET: native, x86-64-v3, x86-64-v4, aarch64.\n"
             "  run ARTEFACT --input NAME=FILE.npy ... [--output NAME=FILE.npy]\n"
             "      Runs a shared library or executable; an output without a file is printed.\n"

@@ -57,9 +57,7 @@ bool readBody(int fd, uint64_t length, std::string &body) {
   return true;
 }
 
-template <class T> void put(std::string &to, T value) {
-  to.append(reinterpret_cast<char *>(&value), sizeof value);
-}
+template <class T> void put(std::string &to, T value) { to.append(reinterpret_cast<char *>(&value), sizeof value); }
 
 void addPiece(void *answer, const char *kind, const uint8_t *bytes, size_t count) {
   std::string &to = *static_cast<std::string *>(answer);
@@ -96,17 +94,15 @@ bool answerOne(int fd) {
   if (!readAll(fd, reinterpret_cast<char *>(&header), sizeof header))
     return false;
   if (header.length > maxRequest) {
-    std::string text =
-        "{\"kind\":\"ValueError\",\"message\":\"expected a frame of at most 1 GiB, got " +
-        std::to_string(header.length) + " bytes\"}";
+    std::string text = "{\"kind\":\"ValueError\",\"message\":\"expected a frame of at most 1 GiB, got " +
+                       std::to_string(header.length) + " bytes\"}";
     addPiece(&pieces, "error", reinterpret_cast<const uint8_t *>(text.data()), text.size());
     reply(fd, header.id, 1, pieces);
     return false;
   }
   if (!readBody(fd, header.length, body))
     return false;
-  int status = torchc_compile(reinterpret_cast<const uint8_t *>(body.data()), body.size(), addPiece,
-                              &pieces, nullptr);
+  int status = torchc_compile(reinterpret_cast<const uint8_t *>(body.data()), body.size(), addPiece, &pieces, nullptr);
   return reply(fd, header.id, status, pieces);
 }
 

@@ -2,8 +2,7 @@
 // x[0] is 1000.
 #include <stdint.h>
 
-void torchc_entry(void **ptrs, const int64_t *sizes, const void *scalars, int64_t begin,
-                  int64_t end) {
+void torchc_entry(void **ptrs, const int64_t *sizes, const void *scalars, int64_t begin, int64_t end) {
   float *y = ptrs[0];
   const float *x = ptrs[1], *w = ptrs[2], *b = ptrs[3];
   float *arena = ptrs[5];

@@ -28,8 +28,7 @@ int torchc_compiler_abi(void);
 /* 0: done. 1: the request is at fault. 2: an internal error. After 1 and 2 an "error" was sent.
  * `*cancel` may become nonzero at any time: the call then ends soon with an error. `cancel` may be
  * NULL. */
-int torchc_compile(const uint8_t *request, size_t bytes, torchc_sink sink, void *context,
-                   const int *cancel);
+int torchc_compile(const uint8_t *request, size_t bytes, torchc_sink sink, void *context, const int *cancel);
 
 #ifdef __cplusplus
 }

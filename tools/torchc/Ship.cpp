@@ -1,0 +1,61 @@
+#include "tools/torchc/Ship.h"
+#include "compiler/link/FromProgram.h"
+#include "compiler/link/Link.h"
+#include "dialects/trace/TraceFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ObjectFile.h"
+
+using namespace llvm;
+namespace torchc {
+namespace {
+
+bool readMeta(StringRef object, link::ObjectMeta &meta, Diag &diag) {
+  auto file = object::ObjectFile::createObjectFile(MemoryBufferRef(object, "compiled object"));
+  if (!file)
+    return diag.fail(ErrorKind::Internal, toString(file.takeError()));
+  for (const object::SectionRef &s : (*file)->sections()) {
+    Expected<StringRef> name = s.getName(), bytes = s.getContents();
+    if (name && bytes && *name == ".torchc.meta")
+      return link::parseObjectMeta(bytes->rtrim('\0'), meta, diag);
+    consumeError(name.takeError());
+    consumeError(bytes.takeError());
+  }
+  return diag.fail(ErrorKind::Internal, "the compiled object has no .torchc.meta");
+}
+
+void setTarget(codegen::Isa isa, link::Model &model) {
+  model.arch = isa == codegen::Isa::A64 ? link::Arch::AArch64 : link::Arch::X86_64;
+  model.isa = isa == codegen::Isa::V3 ? link::Isa::V3 : isa == codegen::Isa::V4 ? link::Isa::V4 : link::Isa::Base;
+}
+
+std::string traceDigest(const Trace &trace) {
+  std::vector<uint8_t> bytes = writeTrace(trace); // its header holds the SHA-256 of the rest
+  constexpr size_t digestAt = 16, digestBytes = 32;
+  return toHex(ArrayRef<uint8_t>(bytes).slice(digestAt, digestBytes), /*LowerCase=*/true);
+}
+
+} // namespace
+
+bool shipProgram(const SavedProgram &program, StringRef object, const ShipOptions &o, Diag &diag) {
+  link::ObjectMeta meta;
+  link::Model model;
+  model.name = o.modelName;
+  setTarget(o.isa, model);
+  if (!readMeta(object, meta, diag) || !link::modelFromProgram(program, meta, model, diag))
+    return false;
+  model.place = o.externalWeights ? link::WeightsPlace::External : link::WeightsPlace::Auto;
+  model.provenance = json::Object{{"compiler", "torchc " TORCHC_VERSION}, {"trace", traceDigest(program.trace)}};
+  if (o.externalWeights && !link::writeWeights(model, o.output + ".weights", diag))
+    return false;
+  const link::Object objects[] = {{"compiled graph", object}};
+  if (o.emit == "so")
+    return link::linkShared(model, objects, o.output, diag);
+  if (o.emit == "exe")
+    return link::linkExecutable(model, objects, o.output, diag);
+  std::string header = link::headerText(model);
+  bool ok = o.emit == "a" ? link::linkArchive(model, objects, o.output, diag)
+                          : link::linkRelocatable(model, objects, o.output, diag);
+  return ok && link::writeFile(StringRef(o.output).rsplit('.').first.str() + ".h", StringRef(header), diag);
+}
+
+} // namespace torchc
