@@ -180,8 +180,10 @@ defvar tanhF64 = [
   (FromInt (IOr (ToInt $z), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
 ];
 
+include "MathBodiesArc.td"
 include "MathBodiesErf.td"
 include "MathBodiesExp.td"
+include "MathBodiesHyp.td"
 include "MathBodiesLog.td"
 include "MathBodiesTrig.td"
 include "MathBodiesTrig64.td"

@@ -5,8 +5,8 @@
 
 include "OpSpec.td"
 
-// erf(x), a = |x|: a + a * P(a^2) below 1, else 1 - 2^L(a) with L(a) = a * Q(a) fitted to log2(erfc(a)); the sign is put
-// back at the end.
+// erf(x), a = |x|: a + a * P(a^2) below 1, else 1 - 2^L(a) with L(a) = a * Q(a) fitted to log2(erfc(a)); the sign is
+// put back at the end.
 defvar erfF32 = [
   (Abs:$a $x),
   (Mul:$z $a, $a),
@@ -58,7 +58,8 @@ defvar erfF64 = [
       $z, (Bits 0x3fc06eba8214db68)),
   (Fma:$near $p, $a, $a),
   (Select:$c (Gt $a, (Const "6")), (Const "6"), $a),
-  (Fma:$v (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0x3d8321f7589f0aa9),
+  (Fma:$v (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma
+      (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0x3d8321f7589f0aa9),
       $c, (Bits 0xbdda9267a43187ee)),
       $c, (Bits 0x3e214767a455c294)),
       $c, (Bits 0xbe5bf17c23687380)),

@@ -5,8 +5,9 @@
 
 include "OpSpec.td"
 
-// log1p(x): k from u = 1 + x as in log, but with 1 + f in [3/4, 3/2) (f is exact where k is 1 or -1), then f = 2^-k * (1 + x) - 1 straight from x in one rounding. 4 * 2^-k keeps
-// the factor in range for large x, the product with it exact for denormal x.
+// log1p(x): k from u = 1 + x as in log, but with 1 + f in [3/4, 3/2) (f is exact where k is 1 or -1), then
+// f = 2^-k * (1 + x) - 1 straight from x in one rounding. 4 * 2^-k keeps the factor in range for large x, the product
+// with it exact for denormal x.
 defvar log1pF32 = [
   (Add:$u $x, (Const "1")),
   (IAnd:$e (ISub (ToInt $u), (ConstI 0x3f400001)), (ConstI 0xff800000)),
@@ -55,7 +56,8 @@ defvar log1pF64 = [
   (Select (Gt $x, (Const "-1")), $finite, $special)
 ];
 
-// log2(x), log10(x): 1 + f in [sqrt(1/2), sqrt(2)); the factor 1/ln2 or 1/ln10 of f is in two parts, the lower one in P.
+// log2(x), log10(x): 1 + f in [sqrt(1/2), sqrt(2)); the factor 1/ln2 or 1/ln10 of f is in two parts, the lower one
+// in P.
 defvar log2F32 = [
   (Lt:$small $x, (Bits 0x00800000)),
   (Select:$v $small, (Mul $x, (Const "8388608")), $x),
@@ -122,7 +124,8 @@ defvar log2F64 = [
   (Sub:$a $f, $h), // a + b = log(1 + f)
   (Fma:$b $s, (Fma $z, $p, $h), (Sub (Sub $f, $a), $h)),
   (Mul:$c $a, (Bits 0x3ff71547652b82fe)),
-  (Fma:$d $a, (Bits 0x3c7777d0ffda0d24), (Fma $b, (Bits 0x3ff71547652b82fe), (Fma $a, (Bits 0x3ff71547652b82fe), (Neg $c)))),
+  (Fma:$cl $a, (Bits 0x3ff71547652b82fe), (Neg $c)),
+  (Fma:$d $a, (Bits 0x3c7777d0ffda0d24), (Fma $b, (Bits 0x3ff71547652b82fe), $cl)),
   (Add:$y $k, $c),
   (Add:$l $y, (Add (Add (Sub $k, $y), $c), $d)),
   (Select:$finite (Lt $x, (Const "inf")), $l, $x),
@@ -151,7 +154,8 @@ defvar log10F64 = [
   (Sub:$a $f, $h), // a + b = log(1 + f)
   (Fma:$b $s, (Fma $z, $p, $h), (Sub (Sub $f, $a), $h)),
   (Mul:$c $a, (Bits 0x3fdbcb7b1526e50e)),
-  (Fma:$d $a, (Bits 0x3c695355baaafad3), (Fma $b, (Bits 0x3fdbcb7b1526e50e), (Fma $a, (Bits 0x3fdbcb7b1526e50e), (Neg $c)))),
+  (Fma:$cl $a, (Bits 0x3fdbcb7b1526e50e), (Neg $c)),
+  (Fma:$d $a, (Bits 0x3c695355baaafad3), (Fma $b, (Bits 0x3fdbcb7b1526e50e), $cl)),
   (Mul:$m $k, (Bits 0x3fd34413509f79ff)),
   (Fma:$ml $k, (Bits 0xbc49dc1da994fd21), (Fma $k, (Bits 0x3fd34413509f79ff), (Neg $m))),
   (Add:$y $m, $c),
