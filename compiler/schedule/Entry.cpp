@@ -1,0 +1,90 @@
+#include "compiler/schedule/Entry.h"
+
+using namespace mlir;
+
+namespace torchc::schedule {
+namespace {
+
+class EntryEmitter {
+public:
+  EntryEmitter(lower::KernelBuilder &b, const Plan &plan) : b(b), plan(plan) {}
+
+  void emit(StringRef name) {
+    declareExternals();
+    b.beginKernel(name);
+    size_t pointers = 1, sizes = 1, scalars = 1;
+    for (const Step &s : plan.steps) {
+      pointers = std::max(pointers, s.writes.size() + s.reads.size() + 1);
+      sizes = std::max(sizes, s.sizes.size());
+      scalars = std::max(scalars, s.scalars.size());
+    }
+    pointerSlots = b.stackSlots(b.ptrType(), int64_t(pointers), 8);
+    sizeSlots = b.stackSlots(b.getI64Type(), int64_t(sizes), 8);
+    scalarSlots = b.stackSlots(b.getI64Type(), int64_t(scalars), 8);
+    status = b.pointer(plan.numResults + plan.numArguments);
+    arena = b.pointer(plan.numResults + plan.numArguments + 1);
+    from(0);
+    b.endKernel();
+  }
+
+private:
+  void declareExternals() {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(b.module().getBody());
+    Type p = b.ptrType(), i = b.getI64Type();
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {p, p, p, i, i});
+    for (const Step &s : plan.steps)
+      if (s.external && !b.module().lookupSymbol(s.callee))
+        LLVM::LLVMFuncOp::create(b, s.callee, type);
+  }
+
+  /// All steps from `s` on; behind a step that may trap only if it didn't.
+  void from(size_t s) {
+    for (; s < plan.steps.size(); s++) {
+      call(plan.steps[s]);
+      if (!plan.steps[s].mayTrap || s + 1 == plan.steps.size())
+        continue;
+      Value code = b.loadRaw(status, b.getI32Type(), 4);
+      Value fine = b.compare(arith::CmpIPredicate::eq, code, b.intConst(b.getI32Type(), 0));
+      b.ifThen(fine, [&] { from(s + 1); });
+      return;
+    }
+  }
+
+  Value address(const Pointer &p) {
+    const Buffer &buffer = plan.buffers[p.buffer];
+    Value base = arena;
+    int64_t bytes = p.offset * itemSize(buffer.dtype);
+    if (buffer.place == Buffer::Arena)
+      bytes += buffer.offset;
+    else
+      base = b.pointer(buffer.place == Buffer::Result ? buffer.index : plan.numResults + buffer.index);
+    return bytes ? b.addressAt(base, bytes, b.getI8Type()) : base;
+  }
+
+  void call(const Step &s) {
+    int64_t slot = 0;
+    auto put = [&](Value v) { b.storeRaw(v, b.addressAt(pointerSlots, slot++, b.ptrType()), 8); };
+    for (const Pointer &p : s.writes)
+      put(address(p));
+    for (const Pointer &p : s.reads)
+      put(address(p));
+    put(status);
+    for (size_t i = 0; i < s.sizes.size(); i++)
+      b.storeRaw(b.i64(s.sizes[i]), b.addressAt(sizeSlots, int64_t(i), b.getI64Type()), 8);
+    for (size_t i = 0; i < s.scalars.size(); i++)
+      b.storeRaw(b.i64(int64_t(s.scalars[i])), b.addressAt(scalarSlots, int64_t(i), b.getI64Type()), 8);
+    Value scalars = s.scalarBuffer >= 0 ? address({unsigned(s.scalarBuffer), 0}) : scalarSlots;
+    LLVM::CallOp::create(b, TypeRange(), s.callee, ValueRange{pointerSlots, sizeSlots, scalars, b.i64(s.begin), b.i64(s.end)});
+  }
+
+  lower::KernelBuilder &b;
+  const Plan &plan;
+  Value pointerSlots, sizeSlots, scalarSlots, status, arena;
+};
+
+} // namespace
+
+void emitEntry(lower::KernelBuilder &b, StringRef name, const Plan &plan) { EntryEmitter(b, plan).emit(name); }
+
+} // namespace torchc::schedule

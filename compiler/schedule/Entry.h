@@ -1,0 +1,12 @@
+// The function that runs a plan.
+#pragma once
+#include "compiler/lower/KernelBuilder.h"
+#include "compiler/schedule/Plan.h"
+
+namespace torchc::schedule {
+
+/// Adds `name` (ABI of E5) to the builder's module: ptrs = results with memory of their own, arguments, int32 status,
+/// arena (64-byte aligned, plan.arenaBytes). The status is 0 on entry; it returns at the first step that traps.
+void emitEntry(lower::KernelBuilder &b, llvm::StringRef name, const Plan &plan);
+
+} // namespace torchc::schedule

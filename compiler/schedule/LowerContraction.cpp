@@ -1,0 +1,59 @@
+// Matrix products: one call of the pack's driver per product, with the strides of the operands as they lie.
+#include "compiler/schedule/GraphLowering.h"
+
+using namespace mlir;
+
+namespace torchc::schedule {
+
+/// One stride for all batch dimensions together, if they step evenly.
+static std::optional<int64_t> batchStride(const Access &a) {
+  std::optional<int64_t> step;
+  int64_t next = 0;
+  for (int i = a.dims.size() - 2; i-- > 0;) {
+    if (a.dims[i] == 1)
+      continue;
+    if (step && a.strides[i] != next)
+      return std::nullopt;
+    if (!step)
+      step = a.strides[i];
+    next = a.strides[i] * a.dims[i];
+  }
+  return step.value_or(0);
+}
+
+bool GraphLowering::lowerMatmul(Operation *op) {
+  Value x = op->getOperand(0), y = op->getOperand(1), out = op->getResult(0);
+  DType t = dtypeOf(out);
+  if (isReducedFloat(t) || t == DType::Bool)
+    return fail(op, "is not lowered in " + std::string(torchName(t)));
+  std::optional<Access> operands[2] = {access(x), access(y)};
+  Value values[2] = {x, y};
+  for (int i = 0; i < 2; i++) {
+    if (operands[i] && !batchStride(*operands[i]))
+      operands[i] = contiguous(values[i]);
+    if (!operands[i])
+      return false;
+  }
+  Dims dims = dimsOf(out);
+  int r = dims.size();
+  int64_t batch = 1;
+  for (int i = 0; i < r - 2; i++)
+    batch *= dims[i];
+  const Access &a = *operands[0], &b2 = *operands[1];
+  int64_t m = dims[r - 2], n = dims[r - 1], k = a.dims[r - 1];
+  if (batch * m * n == 0)
+    return true;
+  Step &step = addStep("torchc_gemm");
+  step.external = true;
+  step.writes = {{bufferOf(out), 0}};
+  step.reads = {pointer(a), pointer(b2)};
+  step.sizes = {batch,          m,           n, k, *batchStride(a), a.strides[r - 2], a.strides[r - 1], *batchStride(b2),
+                b2.strides[r - 2], b2.strides[r - 1], m * n, n};
+  step.scalars = {uint64_t(t)};
+  step.end = batch;
+  return true;
+}
+
+bool GraphLowering::lowerDot(Operation *op) { return fail(op, "has no compiled kernel yet"); }
+
+} // namespace torchc::schedule

@@ -1,0 +1,134 @@
+// Reads and writes through index tensors, joins, strided updates and random numbers.
+#include "compiler/lower/Indexing.h"
+#include "compiler/schedule/GraphLowering.h"
+
+using namespace mlir;
+
+namespace torchc::schedule {
+namespace {
+
+int wrap(int64_t dim, int rank) { return int(dim < 0 ? dim + std::max(rank, 1) : dim); }
+
+/// A 0-d tensor behaves as one of one element.
+Dims atLeast1(const Dims &d) { return d.size() ? d : Dims{1}; }
+
+/// [outer, n, inner] around one dimension.
+Dims around(const Dims &d, int dim, int64_t n) {
+  Dims out{1, n, 1};
+  for (int i = 0; i < d.size(); i++)
+    if (i != dim)
+      out[i < dim ? 0 : 2] *= d[i];
+  return out;
+}
+
+} // namespace
+
+/// index_select and index_add loop over [outer, i, inner]; gather and scatter over the index tensor's own shape.
+bool GraphLowering::lowerIndexing(Operation *op) {
+  const OpInfo &info = opInfo(*ir::opIdOf(op));
+  bool reads = info.shape == ShapeRule::IndexSelect || info.shape == ShapeRule::Gather;
+  bool vectors = info.shape == ShapeRule::IndexSelect || info.shape == ShapeRule::IndexUpdate;
+  Value x = op->getOperand(0), index = op->getOperand(1), source = reads ? x : op->getOperand(2), out = op->getResult(0);
+  std::optional<Access> target = access(x), from = contiguous(source), at = contiguous(index);
+  if (!target || !from || !at)
+    return false;
+  Dims whole = atLeast1(dimsOf(x));
+  int dim = wrap(op->getAttrOfType<IntegerAttr>("dim").getInt(), dimsOf(x).size());
+  lower::IndexLoop loop;
+  loop.mode = reads ? lower::IndexMode::Read : isa<ir::ScatterOp>(op) ? lower::IndexMode::Write : lower::IndexMode::Accumulate;
+  loop.dtype = dtypeOf(out);
+  loop.indexType = dtypeOf(index);
+  loop.bound = whole[dim];
+  Dims wholeStrides, otherStrides;
+  if (vectors) {
+    int64_t count = dimsOf(index).numel();
+    loop.sizes = around(whole, dim, count);
+    loop.dim = 1;
+    wholeStrides = rowMajor(around(whole, dim, whole[dim]));
+    otherStrides = rowMajor(loop.sizes);
+    loop.indexStrides = Dims{0, 1, 0};
+  } else {
+    loop.sizes = atLeast1(dimsOf(index));
+    loop.dim = dim;
+    wholeStrides = rowMajor(whole);
+    otherStrides = rowMajor(reads ? loop.sizes : atLeast1(dimsOf(source)));
+    loop.indexStrides = rowMajor(loop.sizes);
+  }
+  loop.inStrides = reads ? wholeStrides : otherStrides;
+  loop.outStrides = reads ? otherStrides : wholeStrides;
+  if (reads) {
+    from = contiguous(x);
+    if (!from)
+      return false;
+  } else if (!emitCopy(pointer(*target), target->dims, target->strides, dtypeOf(x), {bufferOf(out), 0}, rowMajor(target->dims))) {
+    return false;
+  }
+  std::string name = kernelName(op->getName().stripDialect());
+  if (!lower::emitIndexLoop(b, name, loop, diag))
+    return false;
+  Step &step = addStep(name);
+  step.writes = {{bufferOf(out), 0}};
+  step.reads = {pointer(*from), pointer(*at)};
+  step.mayTrap = true;
+  return true;
+}
+
+bool GraphLowering::lowerCat(Operation *op) {
+  Value out = op->getResult(0);
+  Dims whole = dimsOf(out), strides = rowMajor(whole);
+  int dim = wrap(op->getAttrOfType<IntegerAttr>("dim").getInt(), whole.size());
+  int64_t start = 0;
+  for (Value v : op->getOperands()) {
+    Dims dims = dimsOf(v);
+    if (dims.size() != whole.size()) // a skipped tensor without elements
+      continue;
+    std::optional<Access> a = access(v);
+    if (!a || !emitCopy(pointer(*a), dims, a->strides, dtypeOf(v), {bufferOf(out), start * strides[dim]}, strides))
+      return false;
+    start += dims[dim];
+  }
+  return true;
+}
+
+bool GraphLowering::lowerSliceUpdate(Operation *op) {
+  auto update = cast<ir::SliceUpdateOp>(op);
+  Value x = update.getX(), y = update.getY(), out = update.getResult();
+  std::optional<Access> old = access(x), fresh = access(y);
+  if (!old || !fresh)
+    return false;
+  Dims strides = rowMajor(dimsOf(out));
+  if (!emitCopy(pointer(*old), old->dims, old->strides, dtypeOf(x), {bufferOf(out), 0}, strides))
+    return false;
+  int dim = wrap(update.getDim(), strides.size());
+  Pointer to{bufferOf(out), update.getStart() * strides[dim]};
+  Dims stepped = strides;
+  stepped[dim] *= update.getStep();
+  return emitCopy(pointer(*fresh), fresh->dims, fresh->strides, dtypeOf(y), to, stepped);
+}
+
+/// The pack's kernel reads seed and ordinal where E5 has the scalars: the state tensor itself.
+bool GraphLowering::lowerRandom(Operation *op) {
+  std::optional<Access> state = contiguous(op->getOperand(0));
+  if (!state)
+    return false;
+  int64_t elements = dimsOf(op->getResult(0)).numel();
+  if (elements == 0)
+    return true;
+  Pointer p = pointer(*state);
+  if (p.offset) {
+    unsigned copy = newBuffer(DType::I64, 2);
+    if (!emitCopy(p, state->dims, state->strides, DType::I64, {copy, 0}, rowMajor(state->dims)))
+      return false;
+    p = {copy, 0};
+  }
+  const OpInfo &info = opInfo(*ir::opIdOf(op));
+  std::string type(shortName(dtypeOf(op->getResult(0))));
+  Step &step = addStep("torchc_k_" + std::string(info.name) + "_" + type + "_random_" + b.target().name.str());
+  step.external = true;
+  step.writes = {{bufferOf(op->getResult(0)), 0}};
+  step.scalarBuffer = int(p.buffer);
+  step.end = elements;
+  return true;
+}
+
+} // namespace torchc::schedule

@@ -1,0 +1,153 @@
+// Reductions over leading or trailing axes, with the pointwise producer of their group; other axes go through a copy.
+#include "compiler/lower/Reduce.h"
+#include "compiler/schedule/GraphLowering.h"
+
+using namespace mlir;
+
+namespace torchc::schedule {
+
+static std::optional<lower::ReduceKind> reduceKind(OpId id) {
+  const Body &body = opInfo(id).bodies[int(BodyClass::F32)];
+  if (!body.numNodes)
+    return std::nullopt;
+  switch (body.nodes[body.numNodes - 1].op) {
+  case BodyOp::Add: return lower::ReduceKind::Sum;
+  case BodyOp::Mul: return lower::ReduceKind::Prod;
+  case BodyOp::Max: return lower::ReduceKind::Max;
+  case BodyOp::Min: return lower::ReduceKind::Min;
+  case BodyOp::Gt: return lower::ReduceKind::ArgMax;
+  case BodyOp::Lt: return lower::ReduceKind::ArgMin;
+  default: return std::nullopt;
+  }
+}
+
+namespace {
+/// The axes of one reduction and the two-dimensional form it runs in.
+struct Axes {
+  bool columns = false;      // reduced axes lead
+  int64_t outer = 1, inner = 1; // rows form: kept x reduced; columns form: reduced x kept
+  bool direct = true;        // the axes are one leading or trailing run
+  int64_t split = 0;         // first dimension of the inner part
+};
+} // namespace
+
+static Axes axesOf(const Dims &x, ArrayRef<int64_t> dims) {
+  Axes a;
+  int rank = x.size();
+  if (rank == 0 || dims.empty()) {
+    a.outer = 1;
+    a.inner = dims.empty() ? 1 : x.numel();
+    if (dims.empty())
+      a.outer = x.numel();
+    return a;
+  }
+  bool run = dims.back() - dims.front() + 1 == int64_t(dims.size());
+  bool trailing = run && dims.back() == rank - 1, leading = run && dims.front() == 0;
+  a.columns = !trailing && leading;
+  a.direct = trailing || leading;
+  a.split = trailing ? dims.front() : dims.back() + 1;
+  for (int i = 0; i < rank; i++)
+    (i < a.split ? a.outer : a.inner) *= x[i];
+  return a;
+}
+
+/// Strides {outer, inner} of an access over the split space, if each part steps evenly and the inner one by 0 or 1.
+static std::optional<std::pair<int64_t, int64_t>> splitStrides(const Dims &strides, const Dims &space, int64_t split) {
+  auto part = [&](int from, int to) -> std::optional<int64_t> {
+    std::optional<int64_t> step;
+    int64_t next = 0;
+    for (int i = to; i-- > from;) {
+      if (space[i] == 1)
+        continue;
+      if (step && strides[i] != next)
+        return std::nullopt;
+      if (!step)
+        step = strides[i];
+      next = strides[i] * space[i];
+    }
+    return step.value_or(0);
+  };
+  auto outer = part(0, int(split)), inner = part(int(split), space.size());
+  if (!outer || !inner || (*inner != 0 && *inner != 1))
+    return std::nullopt;
+  return std::pair(*outer, *inner);
+}
+
+bool GraphLowering::lowerReduction(const Group &group, unsigned g) {
+  Operation *op = group.back();
+  OpId id = *ir::opIdOf(op);
+  std::optional<lower::ReduceKind> kind = reduceKind(id);
+  if (!kind)
+    return fail(op, "is a reduction without a scalar body");
+  Value x = op->getOperand(0);
+  Dims space = dimsOf(x);
+  SmallVector<int64_t> dims(op->getAttrOfType<DenseI64ArrayAttr>("dims").asArrayRef());
+  Axes axes = axesOf(space, dims);
+  lower::ReduceSpec spec;
+  spec.kind = *kind;
+  spec.out = dtypeOf(op->getResult(0));
+  std::vector<Pointer> reads;
+  if (!axes.direct) { // kept axes first, reduced axes after them in ascending order: N4's logical order
+    std::optional<Access> a = access(x);
+    if (!a)
+      return false;
+    Dims permuted, strides;
+    auto reduced = [&](int d) { return llvm::is_contained(dims, int64_t(d)); };
+    for (bool want : {false, true})
+      for (int d = 0; d < space.size(); d++)
+        if (reduced(d) == want) {
+          permuted.push(space[d]);
+          strides.push(a->strides[d]);
+        }
+    unsigned copy = newBuffer(dtypeOf(x), space.numel());
+    if (!emitCopy(pointer(*a), permuted, strides, dtypeOf(x), {copy, 0}, rowMajor(permuted)))
+      return false;
+    axes.inner = 1;
+    for (int64_t d : dims)
+      axes.inner *= space[int(d)];
+    axes.outer = axes.inner ? space.numel() / axes.inner : dimsOf(op->getResult(0)).numel();
+    lower::ExprInput in{dtypeOf(x)};
+    in.slot = 1;
+    spec.node = spec.expr.addInput(in);
+    reads.push_back({copy, 0});
+  } else {
+    llvm::DenseMap<Value, int> nodes;
+    spec.columns = axes.columns;
+    spec.node = exprNode(spec.expr, x, space, group, nodes, reads);
+    if (spec.node < 0)
+      return false;
+    for (auto [i, in] : llvm::enumerate(spec.expr.inputs)) {
+      in.slot += 1;
+      if (in.access != lower::ExprInput::Strided)
+        continue;
+      auto two = splitStrides(Dims(in.strides.data(), int(in.strides.size())), space, axes.split);
+      if (two) {
+        in.strides = {two->first, two->second};
+        continue;
+      }
+      // This input steps in a way the two-dimensional kernel can't: it reads a copy.
+      unsigned copy = newBuffer(in.dtype, space.numel());
+      if (!emitCopy(reads[i], space, Dims(in.strides.data(), int(in.strides.size())), in.dtype, {copy, 0}, rowMajor(space)))
+        return false;
+      reads[i] = {copy, 0};
+      in.access = lower::ExprInput::Contiguous;
+      in.strides.clear();
+    }
+  }
+  std::string name = kernelName(op->getName().stripDialect());
+  if (!lower::emitReduce(b, name, spec, diag))
+    return false;
+  Step &step = addStep(name);
+  step.writes = {{bufferOf(op->getResult(0)), 0}};
+  step.reads = reads;
+  if (axes.columns) {
+    step.sizes = {axes.outer, axes.inner};
+    step.end = axes.inner;
+  } else {
+    step.sizes = {axes.inner};
+    step.end = axes.outer;
+  }
+  return true;
+}
+
+} // namespace torchc::schedule

@@ -1,0 +1,54 @@
+// The schedule of one compiled graph: buffers, and kernel calls in order.
+#pragma once
+#include "dialects/rules/Diag.h"
+#include "dialects/rules/Dims.h"
+#include "dialects/rules/DType.h"
+#include <string>
+#include <vector>
+
+namespace torchc::schedule {
+
+/// Memory of one value. Arguments and results are the caller's; everything else lies in the arena.
+struct Buffer {
+  enum Place : uint8_t { Argument, Result, Arena };
+  DType dtype;
+  int64_t elements;
+  Place place = Arena;
+  unsigned index = 0;            // Argument, Result: its number
+  int64_t offset = 0;            // Arena: bytes
+  int first = -1, last = -1;     // steps between which the content lives
+
+  int64_t bytes() const { return elements * itemSize(dtype); }
+};
+
+struct Pointer {
+  unsigned buffer;
+  int64_t offset = 0; // elements
+};
+
+/// One call with the ABI of E5. The status word follows `pointers`.
+struct Step {
+  std::string callee;
+  bool external = false; // a symbol that the loader or linker resolves
+  std::vector<Pointer> writes, reads; // in this order in ptrs
+  std::vector<int64_t> sizes;
+  std::vector<uint64_t> scalars;
+  int scalarBuffer = -1; // or: the scalars are read from this buffer
+  int64_t begin = 0, end = 0;
+  bool mayTrap = false;
+};
+
+struct Plan {
+  std::vector<Buffer> buffers;
+  std::vector<Step> steps;
+  unsigned numArguments = 0, numResults = 0; // results that get memory of their own
+  int64_t arenaBytes = 0;
+
+  /// "step 3: k4 writes b7[arena+512] reads b1[arg 0] ..." per line, for dumps and tests.
+  std::string str() const;
+};
+
+/// Gives every arena buffer an offset (multiples of 64): first fit over the intervals, largest first.
+void placeBuffers(Plan &plan);
+
+} // namespace torchc::schedule
