@@ -1,5 +1,36 @@
 #include "compiler/api/CompileTrace.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "dialects/trace/TraceFile.h"
+
+using namespace torchc;
+
+static uint32_t builtinOp(std::string_view name) {
+  std::optional<OpId> id = lookupOp(opBaseName(name));
+  return id ? uint32_t(*id) : unresolvedOp;
+}
 
 bool torchc::compileTrace(const CompileRequest &request, const CompileSink &sink, CompileError &error) {
-  return error.fail(ErrorKind::NotImplemented, "compiling a trace is not part of this build");
+  compiler::PipelineOptions options;
+  std::optional<codegen::Isa> isa = codegen::parseIsa(request.options.target);
+  std::optional<compiler::Stage> stage = compiler::parseStage(request.options.emit);
+  if (!isa)
+    return error.fail(ErrorKind::Value, "target: expected native, x86-64-v3, x86-64-v4 or aarch64, got '" + request.options.target + "'");
+  if (!stage)
+    return error.fail(ErrorKind::Value, "emit: expected trace, torchc, loops, llvm, asm or object, got '" + request.options.emit + "'");
+  options.isa = *isa;
+  options.stop = *stage;
+  options.grad = request.options.grad;
+  options.cancel = request.cancel;
+  Trace trace;
+  auto bytes = reinterpret_cast<const uint8_t *>(request.trace.data());
+  if (!readTrace({bytes, request.trace.size()}, trace, error, builtinOp))
+    return false;
+  compiler::Compiled compiled;
+  if (!compiler::runPipeline(trace, options, compiled, error))
+    return false;
+  if (options.stop == compiler::Stage::Object)
+    sink("object", {compiled.object.data(), compiled.object.size()});
+  else
+    sink("text", compiled.text);
+  return true;
 }

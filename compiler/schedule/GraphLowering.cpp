@@ -1,4 +1,5 @@
 #include "compiler/schedule/GraphLowering.h"
+#include <map>
 
 using namespace mlir;
 
@@ -181,7 +182,8 @@ bool GraphLowering::writesInPlace(Value v, unsigned argument) {
     if (step.mayTrap)
       lastTrap = s;
   }
-  if (writer < 0 || lastReader > writer || lastTrap > writer)
+  std::optional<Access> target = access(main.getArgument(argument));
+  if (writer < 0 || lastReader > writer || lastTrap > writer || !target || !target->contiguous())
     return false;
   if (lastReader < writer)
     return true;
@@ -217,42 +219,53 @@ bool GraphLowering::bindResults() {
   for (auto [i, v] : llvm::enumerate(ret.getOperands()))
     if (results[i].argument < 0 && !bindFresh(v))
       return false;
-  struct Late {
-    Pointer from;
-    Dims dims, strides;
-    DType dtype;
-    unsigned to;
-  };
-  std::vector<Late> late;
+  return writeBack();
+}
+
+namespace {
+/// A copy into an argument, made when nothing reads the old content any more.
+struct LateCopy {
+  Pointer from;
+  Dims dims, strides;
+  DType dtype;
+};
+} // namespace
+
+bool GraphLowering::writeBack() {
+  auto ret = cast<func::ReturnOp>(main.front().getTerminator());
+  std::map<unsigned, LateCopy> late; // by argument
   for (auto [i, v] : llvm::enumerate(ret.getOperands())) {
-    if (results[i].argument < 0 || v == main.getArgument(unsigned(results[i].argument)))
+    int32_t argument = results[i].argument;
+    if (argument < 0 || v == main.getArgument(unsigned(argument)))
       continue;
     std::optional<Access> a = access(v);
     if (!a)
       return false;
-    unsigned target = bufferOf(main.getArgument(unsigned(results[i].argument)));
-    if (plan->buffers[bufferOf(a->base)].place == Buffer::Argument) { // it may be overwritten before it is copied
-      unsigned stage = newBuffer(dtypeOf(v), a->dims.numel());
-      if (!emitCopy(pointer(*a), a->dims, a->strides, dtypeOf(v), {stage, 0}, rowMajor(a->dims)))
+    LateCopy copy{pointer(*a), a->dims, a->strides, dtypeOf(v)};
+    if (plan->buffers[copy.from.buffer].place == Buffer::Argument) { // another write-back may come first
+      unsigned stage = newBuffer(copy.dtype, copy.dims.numel());
+      Dims flat = rowMajor(copy.dims);
+      if (!emitCopy(copy.from, copy.dims, copy.strides, copy.dtype, {stage, 0}, flat))
         return false;
-      late.push_back({{stage, 0}, a->dims, rowMajor(a->dims), dtypeOf(v), target});
-      continue;
+      copy.from = {stage, 0};
+      copy.strides = flat;
     }
-    late.push_back({pointer(*a), a->dims, a->strides, dtypeOf(v), target});
+    late.emplace(unsigned(argument), copy);
   }
   for (auto [i, v] : llvm::enumerate(ret.getOperands())) {
-    if (results[i].argument < 0)
+    unsigned argument = unsigned(results[i].argument);
+    if (results[i].argument < 0 || !late.count(argument) || access(v)->base != v || !writesInPlace(v, argument))
       continue;
-    unsigned target = bufferOf(main.getArgument(unsigned(results[i].argument)));
-    std::optional<Access> a = access(v);
-    if (a->base != v || !writesInPlace(v, unsigned(results[i].argument)))
-      continue;
-    llvm::erase_if(late, [&](const Late &l) { return l.to == target; });
-    plan->buffers[bufferOf(v)] = plan->buffers[target];
+    late.erase(argument);
+    Buffer &buffer = plan->buffers[bufferOf(v)];
+    buffer.place = Buffer::Argument;
+    buffer.index = argument;
   }
-  for (const Late &l : late)
-    if (!emitCopy(l.from, l.dims, l.strides, l.dtype, {l.to, 0}, rowMajor(l.dims)))
+  for (auto &[argument, copy] : late) {
+    std::optional<Access> to = access(main.getArgument(argument));
+    if (!emitCopy(copy.from, copy.dims, copy.strides, copy.dtype, {bufferOf(to->base), 0}, to->strides))
       return false;
+  }
   return true;
 }
 
@@ -263,6 +276,10 @@ bool GraphLowering::run(Plan &out) {
     Buffer &buffer = plan->buffers[bufferOf(a)];
     buffer.place = Buffer::Argument;
     buffer.index = a.getArgNumber();
+    if (a.getArgNumber() < strides.size() && !strides[a.getArgNumber()].empty()) {
+      const ArgumentStrides &s = strides[a.getArgNumber()];
+      accesses[a] = Access{a, 0, dimsOf(a), Dims(s.data(), int(s.size()))};
+    }
   }
   if (!collectGroups() || !orderGroups())
     return false;

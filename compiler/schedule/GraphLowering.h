@@ -13,10 +13,14 @@ struct ResultUse {
   int32_t argument = -1; // >= 0: written back to this argument's memory; else memory of its own
 };
 
+/// Strides of one argument's memory in elements; empty: row-major.
+using ArgumentStrides = llvm::SmallVector<int64_t, 6>;
+
 class GraphLowering {
 public:
-  GraphLowering(mlir::func::FuncOp main, lower::KernelBuilder &builder, llvm::ArrayRef<ResultUse> results, Diag &diag)
-      : main(main), b(builder), results(results), diag(diag) {}
+  GraphLowering(mlir::func::FuncOp main, lower::KernelBuilder &builder, llvm::ArrayRef<ResultUse> results,
+                llvm::ArrayRef<ArgumentStrides> strides, Diag &diag)
+      : main(main), b(builder), results(results), strides(strides), diag(diag) {}
 
   /// Emits all kernels into the builder's module and fills the plan (buffers not yet placed).
   bool run(Plan &plan);
@@ -34,6 +38,7 @@ private:
   bool bindResults();
   bool bindFresh(Value v);
   bool writesInPlace(Value v, unsigned argument);
+  bool writeBack();
   std::optional<Access> access(Value v);
   unsigned bufferOf(Value base);
   unsigned newBuffer(DType dtype, int64_t elements);
@@ -70,6 +75,7 @@ private:
   mlir::func::FuncOp main;
   lower::KernelBuilder &b;
   llvm::ArrayRef<ResultUse> results;
+  llvm::ArrayRef<ArgumentStrides> strides; // by argument; may be shorter than the arguments
   Diag &diag;
   Plan *plan = nullptr;
   std::vector<Group> groups;

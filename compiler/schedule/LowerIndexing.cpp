@@ -100,9 +100,9 @@ bool GraphLowering::lowerSliceUpdate(Operation *op) {
   if (!emitCopy(pointer(*old), old->dims, old->strides, dtypeOf(x), {bufferOf(out), 0}, strides))
     return false;
   int dim = wrap(update.getDim(), strides.size());
-  Pointer to{bufferOf(out), update.getStart() * strides[dim]};
+  Pointer to{bufferOf(out), int64_t(update.getStart()) * strides[dim]};
   Dims stepped = strides;
-  stepped[dim] *= update.getStep();
+  stepped[dim] *= int64_t(update.getStep());
   return emitCopy(pointer(*fresh), fresh->dims, fresh->strides, dtypeOf(y), to, stepped);
 }
 

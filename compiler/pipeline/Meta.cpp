@@ -1,0 +1,67 @@
+#include "compiler/pipeline/Meta.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace torchc::compiler {
+
+static json::Array list(const Dims &dims) {
+  json::Array out;
+  for (int64_t d : dims)
+    out.push_back(d);
+  return out;
+}
+
+std::string metaJson(const Trace &trace, const Imported &imported, const Compiled &compiled) {
+  json::Array results, writes, inputs;
+  size_t fresh = 0;
+  auto addResult = [&](int64_t storage) {
+    const TensorType &t = compiled.results[fresh++];
+    results.push_back(json::Object{{"storage", storage}, {"dtype", shortName(t.dtype)}, {"dims", list(t.dims)}});
+  };
+  for (const ImportedResult &r : imported.results) {
+    if (r.input < 0)
+      addResult(r.storage);
+    else
+      writes.push_back(json::Object{{"storage", int64_t(r.storage)}, {"input", int64_t(r.input)}});
+  }
+  while (fresh < compiled.results.size())
+    addResult(-1);
+  for (auto [i, t] : enumerate(compiled.arguments)) {
+    json::Object in{{"dtype", shortName(t.dtype)}, {"dims", list(t.dims)}};
+    if (i < trace.inputs.size())
+      if (auto s = trace.stridesOf(trace.values[trace.inputs[i].value]); !s.empty()) {
+        json::Array strides;
+        for (TraceDim d : s)
+          strides.push_back(d.raw);
+        in["strides"] = std::move(strides);
+      }
+    inputs.push_back(std::move(in));
+  }
+  json::Object meta{{"version", 1},
+                    {"entry", "torchc_entry"},
+                    {"arena", compiled.plan.arenaBytes},
+                    {"steps", int64_t(compiled.plan.steps.size())},
+                    {"results", std::move(results)},
+                    {"writes", std::move(writes)},
+                    {"inputs", std::move(inputs)}};
+  return formatv("{0}", json::Value(std::move(meta)));
+}
+
+void addMetaSection(Module &module, StringRef bytes) {
+  LLVMContext &c = module.getContext();
+  Constant *text = ConstantDataArray::getString(c, bytes, /*AddNull=*/false);
+  auto *global = new GlobalVariable(module, text->getType(), true, GlobalValue::PrivateLinkage, text, "torchc.meta");
+  global->setSection(".torchc.meta");
+  global->setAlignment(Align(1));
+  global->setMetadata(LLVMContext::MD_exclude, MDNode::get(c, {})); // not loaded
+  appendToCompilerUsed(module, {global});
+}
+
+} // namespace torchc::compiler

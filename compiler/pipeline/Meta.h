@@ -1,0 +1,18 @@
+// What an object says about itself: section .torchc.meta.
+#pragma once
+#include "compiler/pipeline/Pipeline.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace torchc::compiler {
+
+/// {"version", "entry", "arena", "results": [{storage, dtype, dims}], "writes": [{storage, input}], "inputs": [{dtype,
+/// dims, strides}]}. A result that is a gradient has storage -1.
+std::string metaJson(const Trace &trace, const Imported &imported, const Compiled &compiled);
+
+/// Adds the bytes as a section that isn't loaded.
+void addMetaSection(llvm::Module &module, llvm::StringRef bytes);
+
+} // namespace torchc::compiler

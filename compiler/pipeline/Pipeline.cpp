@@ -1,0 +1,191 @@
+// Reads top to bottom: each function is a stage.
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/passes/Passes.h"
+#include "compiler/pipeline/Meta.h"
+#include "compiler/schedule/Entry.h"
+#include "dialects/trace/TraceFile.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace torchc::compiler {
+
+std::optional<Stage> parseStage(StringRef name) {
+  return llvm::StringSwitch<std::optional<Stage>>(name)
+      .Case("trace", Stage::Trace)
+      .Case("torchc", Stage::Torchc)
+      .Case("loops", Stage::Loops)
+      .Case("llvm", Stage::LLVM)
+      .Case("asm", Stage::Assembly)
+      .Case("object", Stage::Object)
+      .Default(std::nullopt);
+}
+
+namespace {
+
+std::string print(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os);
+  os << "\n";
+  return text;
+}
+
+/// MLIR's diagnostics become the text of `diag`.
+class DiagnosticsTo {
+public:
+  DiagnosticsTo(MLIRContext *context, Diag &diag)
+      : handler(context, [&diag](Diagnostic &d) {
+          diag.fail(ErrorKind::Internal, d.str());
+          return success();
+        }) {}
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+
+class Pipeline {
+public:
+  Pipeline(const Trace &trace, const PipelineOptions &options, Compiled &out, Diag &diag)
+      : trace(trace), options(options), out(out), diag(diag), context(&codegen::context()) {
+    context->getOrLoadDialect<ir::TorchcDialect>();
+    context->getOrLoadDialect<func::FuncDialect>();
+  }
+
+  bool run() {
+    DiagnosticsTo capture(context, diag);
+    if (options.stop == Stage::Trace) {
+      out.text = printTrace(trace);
+      return true;
+    }
+    if (!torchcStage() || cancelled())
+      return false;
+    if (options.stop == Stage::Torchc) {
+      out.text = print(*imported->module);
+      return true;
+    }
+    if (!loopsStage() || cancelled())
+      return false;
+    if (options.stop == Stage::Loops) {
+      out.text = print(*kernels) + "// " + out.plan.str();
+      return true;
+    }
+    return objectStage();
+  }
+
+private:
+  bool cancelled() {
+    return options.cancel && __atomic_load_n(options.cancel, __ATOMIC_RELAXED) && !diag.fail(ErrorKind::Runtime, "cancelled");
+  }
+
+  /// trace -> torchc: values, derivatives, primitives, kernel numbers.
+  bool torchcStage() {
+    imported = importTrace(trace, context, diag);
+    if (!imported)
+      return false;
+    PassManager passes(context);
+    passes.enableVerifier(options.verify);
+    if (options.grad)
+      passes.addPass(createDifferentiatePass(options.wrt));
+    passes.addPass(createDecomposePass());
+    passes.addPass(createSimplifyPass());
+    passes.addPass(createCSEPass());
+    passes.addPass(createFusePass());
+    if (failed(passes.run(*imported->module)))
+      return diag.fail(ErrorKind::Internal, "a pass failed without saying why");
+    describeSignature();
+    return true;
+  }
+
+  /// torchc -> loops: one function per kernel, the plan, the entry.
+  bool loopsStage() {
+    kernels = ModuleOp::create(UnknownLoc::get(context));
+    lower::KernelBuilder builder(*kernels, codegen::targetInfo(options.isa));
+    auto main = imported->module->lookupSymbol<func::FuncOp>("main");
+    SmallVector<schedule::ResultUse> uses;
+    for (const ImportedResult &r : imported->results)
+      uses.push_back({r.input});
+    uses.resize(main.getNumResults()); // gradients have memory of their own
+    SmallVector<schedule::ArgumentStrides> strides;
+    for (const TraceInput &in : trace.inputs) {
+      strides.emplace_back();
+      for (TraceDim s : trace.stridesOf(trace.values[in.value]))
+        strides.back().push_back(s.raw);
+    }
+    schedule::GraphLowering lowering(main, builder, uses, strides, diag);
+    if (!lowering.run(out.plan))
+      return false;
+    schedule::placeBuffers(out.plan);
+    schedule::emitEntry(builder, "torchc_entry", out.plan);
+    out.meta = metaJson(trace, *imported, out);
+    return true;
+  }
+
+  /// loops -> llvm -> object, with the description in a section of its own.
+  bool objectStage() {
+    SmallVector<StringRef> names;
+    codegen::EmitOptions emit;
+    emit.target = &codegen::targetInfo(options.isa);
+    emit.verify = options.verify;
+    emit.kind = options.stop == Stage::LLVM       ? codegen::OutputKind::LLVMText
+                : options.stop == Stage::Assembly ? codegen::OutputKind::Assembly
+                                                  : codegen::OutputKind::Object;
+    emit.allowUndefined = allowedSymbols(out.plan, names);
+    if (!codegen::lowerToLLVMDialect(*kernels, options.verify, diag))
+      return false;
+    llvm::LLVMContext llvmContext;
+    std::unique_ptr<llvm::Module> module = codegen::translate(*kernels, llvmContext, emit, diag);
+    if (!module)
+      return false;
+    addMetaSection(*module, out.meta);
+    SmallVector<char, 0> bytes;
+    if (!codegen::emitModule(*module, emit, bytes, diag))
+      return false;
+    if (emit.kind == codegen::OutputKind::Object)
+      out.object = std::move(bytes);
+    else
+      out.text.assign(bytes.begin(), bytes.end());
+    return true;
+  }
+
+  void describeSignature() {
+    auto main = imported->module->lookupSymbol<func::FuncOp>("main");
+    auto typeOf = [](Type t) {
+      auto r = cast<RankedTensorType>(t);
+      return TensorType{*ir::dtypeOf(r.getElementType()), ir::dimsOf(r)};
+    };
+    for (Type t : main.getArgumentTypes())
+      out.arguments.push_back(typeOf(t));
+    for (auto [i, t] : llvm::enumerate(main.getResultTypes()))
+      if (i >= imported->results.size() || imported->results[i].input < 0)
+        out.results.push_back(typeOf(t));
+  }
+
+  const Trace &trace;
+  const PipelineOptions &options;
+  Compiled &out;
+  Diag &diag;
+  MLIRContext *context;
+  std::optional<Imported> imported;
+  OwningOpRef<ModuleOp> kernels;
+};
+
+} // namespace
+
+llvm::ArrayRef<StringRef> allowedSymbols(const schedule::Plan &plan, SmallVectorImpl<StringRef> &storage) {
+  for (const schedule::Step &s : plan.steps)
+    if (s.external && !llvm::is_contained(storage, StringRef(s.callee)))
+      storage.push_back(s.callee);
+  return storage;
+}
+
+bool runPipeline(const Trace &trace, const PipelineOptions &options, Compiled &out, Diag &diag) {
+  return Pipeline(trace, options, out, diag).run();
+}
+
+} // namespace torchc::compiler

@@ -1,0 +1,39 @@
+// From trace bytes to an object: the stages by name, in order.
+#pragma once
+#include "compiler/codegen/Emit.h"
+#include "compiler/import/Import.h"
+#include "compiler/schedule/GraphLowering.h"
+#include <optional>
+#include <string>
+
+namespace torchc::compiler {
+
+/// Stages that `emit` can stop at, in order.
+enum class Stage : uint8_t { Trace, Torchc, Loops, LLVM, Assembly, Object };
+std::optional<Stage> parseStage(llvm::StringRef name); // trace torchc loops llvm asm object
+
+struct PipelineOptions {
+  codegen::Isa isa = codegen::Isa::V3;
+  Stage stop = Stage::Object;
+  bool grad = false;   // append gradients of the floating-point inputs
+  std::string wrt;     // ... of these inputs only
+  bool verify = true;  // the verifier after every pass
+  const int *cancel = nullptr;
+};
+
+struct Compiled {
+  std::string text;             // of a textual stage
+  llvm::SmallVector<char, 0> object;
+  std::string meta;             // JSON, also in the object's section .torchc.meta
+  schedule::Plan plan;
+  /// Types of @main: its arguments, and its results in the order of the entry's pointers.
+  llvm::SmallVector<TensorType> arguments, results;
+};
+
+/// Runs the stages up to `options.stop`. False and a text naming node, op and reason on failure.
+bool runPipeline(const Trace &trace, const PipelineOptions &options, Compiled &out, Diag &diag);
+
+/// Symbols that compiled code may leave for the loader or linker to resolve: the pack's kernels and drivers.
+llvm::ArrayRef<llvm::StringRef> allowedSymbols(const schedule::Plan &plan, llvm::SmallVectorImpl<llvm::StringRef> &storage);
+
+} // namespace torchc::compiler
