@@ -23,7 +23,7 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
   size_t fresh = 0;
   auto addResult = [&](int64_t storage) {
     const TensorType &t = compiled.results[fresh++];
-    results.push_back(json::Object{{"storage", storage}, {"dtype", shortName(t.dtype)}, {"dims", list(t.dims)}});
+    results.push_back(json::Object{{"storage", storage}, {"dtype", StringRef(shortName(t.dtype))}, {"dims", list(t.dims)}});
   };
   for (const ImportedResult &r : imported.results) {
     if (r.input < 0)
@@ -34,7 +34,7 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
   while (fresh < compiled.results.size())
     addResult(-1);
   for (auto [i, t] : enumerate(compiled.arguments)) {
-    json::Object in{{"dtype", shortName(t.dtype)}, {"dims", list(t.dims)}};
+    json::Object in{{"dtype", StringRef(shortName(t.dtype))}, {"dims", list(t.dims)}};
     if (i < trace.inputs.size())
       if (auto s = trace.stridesOf(trace.values[trace.inputs[i].value]); !s.empty()) {
         json::Array strides;

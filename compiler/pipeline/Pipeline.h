@@ -27,7 +27,7 @@ struct Compiled {
   std::string meta;             // JSON, also in the object's section .torchc.meta
   schedule::Plan plan;
   /// Types of @main: its arguments, and its results in the order of the entry's pointers.
-  llvm::SmallVector<TensorType> arguments, results;
+  std::vector<TensorType> arguments, results;
 };
 
 /// Runs the stages up to `options.stop`. False and a text naming node, op and reason on failure.

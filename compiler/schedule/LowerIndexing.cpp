@@ -123,7 +123,7 @@ bool GraphLowering::lowerRandom(Operation *op) {
   }
   const OpInfo &info = opInfo(*ir::opIdOf(op));
   std::string type(shortName(dtypeOf(op->getResult(0))));
-  Step &step = addStep("torchc_k_" + std::string(info.name) + "_" + type + "_random_" + b.target().name.str());
+  Step &step = addStep("torchc_k_" + std::string(info.name) + "_" + type + "_" + b.target().name.str());
   step.external = true;
   step.writes = {{bufferOf(op->getResult(0)), 0}};
   step.scalarBuffer = int(p.buffer);
