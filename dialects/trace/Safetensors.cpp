@@ -89,16 +89,14 @@ public:
       return !metadata.contains(v) || failWith(diag, "metadata '" + v + "' appears twice");
     int bit = v == "dtype" ? 1 : v == "shape" ? 2 : v == "data_offsets" ? 4 : 0;
     if (!bit || seen & bit)
-      return failWith(diag, "tensor '" + records.back().tensor.name + "': field '" + v +
-                                "' is unexpected");
+      return failWith(diag, "tensor '" + records.back().tensor.name + "': field '" + v + "' is unexpected");
     seen |= bit;
     return true;
   }
 
   bool end_object() override {
     if (where == InTensor && seen != 7)
-      return failWith(diag, "tensor '" + records.back().tensor.name +
-                                "': dtype, shape and data_offsets expected");
+      return failWith(diag, "tensor '" + records.back().tensor.name + "': dtype, shape and data_offsets expected");
     return go(where == InRoot ? End : InRoot);
   }
 
@@ -117,8 +115,7 @@ public:
     return go(InTensor);
   }
 
-  bool parse_error(std::size_t position, const std::string &,
-                   const nlohmann::detail::exception &) override {
+  bool parse_error(std::size_t position, const std::string &, const nlohmann::detail::exception &) override {
     return failWith(diag, "the header isn't JSON at byte " + std::to_string(8 + position));
   }
 
@@ -142,8 +139,7 @@ private:
     auto found = std::find(std::begin(formatNames), std::end(formatNames), name);
     if (found == std::end(formatNames))
       return failWith(diag,
-                      "tensor '" + records.back().tensor.name + "' has dtype '" + name +
-                          "', which isn't supported",
+                      "tensor '" + records.back().tensor.name + "' has dtype '" + name + "', which isn't supported",
                       ErrorKind::NotImplemented);
     records.back().tensor.dtype = DType(found - std::begin(formatNames));
     return true;
@@ -161,39 +157,33 @@ bool place(Header &header, std::span<const uint8_t> data, Diag &diag) {
     std::string name = "tensor '" + r.tensor.name + "'";
     uint64_t bytes = 0;
     if (r.begin != next || r.end < r.begin || r.end > data.size())
-      return failWith(diag, name + ": data from byte " + std::to_string(next) + " of " +
-                                std::to_string(data.size()) + " expected, got " +
-                                std::to_string(r.begin) + " to " + std::to_string(r.end));
+      return failWith(diag, name + ": data from byte " + std::to_string(next) + " of " + std::to_string(data.size()) +
+                                " expected, got " + std::to_string(r.begin) + " to " + std::to_string(r.end));
     if (!byteSize(r.tensor, bytes) || bytes != r.end - r.begin)
-      return failWith(diag, name + ": its shape and dtype don't take " +
-                                std::to_string(r.end - r.begin) + " bytes");
+      return failWith(diag, name + ": its shape and dtype don't take " + std::to_string(r.end - r.begin) + " bytes");
     r.tensor.data = data.subspan(r.begin, bytes);
     next = r.end;
   }
   return next == data.size() ||
-         failWith(diag, std::to_string(next) + " bytes of data expected, got " +
-                            std::to_string(data.size()));
+         failWith(diag, std::to_string(next) + " bytes of data expected, got " + std::to_string(data.size()));
 }
 
 using Json = nlohmann::ordered_json;
 
 /// Text that isn't UTF-8 loses bytes here instead of throwing; the writer refuses such text before.
-std::string dump(const Json &value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::ignore);
-}
+std::string dump(const Json &value) { return value.dump(-1, ' ', false, Json::error_handler_t::ignore); }
 
 bool isUtf8(const std::string &text) { return Json::parse(dump(text), nullptr, false) == text; }
 
 } // namespace
 
-bool torchc::readSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> &tensors,
-                             SafeMetadata &metadata, Diag &diag) {
+bool torchc::readSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> &tensors, SafeMetadata &metadata,
+                             Diag &diag) {
   tensors.clear();
   metadata.clear();
   uint64_t size = 0;
   if (bytes.size() < 8)
-    return failWith(diag,
-                    "a header length of 8 bytes expected, got " + std::to_string(bytes.size()));
+    return failWith(diag, "a header length of 8 bytes expected, got " + std::to_string(bytes.size()));
   std::memcpy(&size, bytes.data(), 8);
   if (size > maxHeader || size > bytes.size() - 8)
     return failWith(diag, "a header of " + std::to_string(size) + " bytes doesn't fit into " +
@@ -230,18 +220,16 @@ bool torchc::writeSafetensors(std::span<const SafeTensor> tensors, const SafeMet
   for (const SafeTensor *t : order) {
     uint64_t bytes = 0;
     if (size_t(t->dtype) >= std::size(formatNames))
-      return failWith(
-          diag, "tensor '" + t->name + "': the format has no " + std::string(torchName(t->dtype)),
-          ErrorKind::NotImplemented);
+      return failWith(diag, "tensor '" + t->name + "': the format has no " + std::string(torchName(t->dtype)),
+                      ErrorKind::NotImplemented);
     if (!names.insert(t->name).second)
       return failWith(diag, "name '" + t->name + "' appears twice", ErrorKind::Value);
     if (!isUtf8(t->name))
       return failWith(diag, "a tensor's name isn't UTF-8", ErrorKind::Value);
     if (t->shape.size() > maxRank || !byteSize(*t, bytes) || bytes != t->data.size())
-      return failWith(diag,
-                      "tensor '" + t->name + "': its shape and dtype don't take " +
-                          std::to_string(t->data.size()) + " bytes",
-                      ErrorKind::Value);
+      return failWith(
+          diag, "tensor '" + t->name + "': its shape and dtype don't take " + std::to_string(t->data.size()) + " bytes",
+          ErrorKind::Value);
   }
   // One small document per tensor: an ordered_json object searches all its keys at every insertion.
   auto append = [&](const std::string &key, const Json &value) {

@@ -25,13 +25,13 @@ using SafeMetadata = std::map<std::string, std::string>;
 /// False (with `diag`) when a name repeats, a name isn't UTF-8, data has the wrong size, or a dtype
 /// has no name in the format (complex128). Larger items come first in the file; otherwise the order
 /// is kept.
-bool writeSafetensors(std::span<const SafeTensor> tensors, const SafeMetadata &metadata,
-                      std::vector<uint8_t> &out, Diag &diag);
+bool writeSafetensors(std::span<const SafeTensor> tensors, const SafeMetadata &metadata, std::vector<uint8_t> &out,
+                      Diag &diag);
 
 /// Lists the tensors in file order; their data points into `bytes`. Refuses headers over 100 MB,
 /// gaps, overlaps, sizes that don't match and names given twice; a dtype we don't have is a
 /// NotImplemented error naming it.
-bool readSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> &tensors,
-                     SafeMetadata &metadata, Diag &diag);
+bool readSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> &tensors, SafeMetadata &metadata,
+                     Diag &diag);
 
 } // namespace torchc

@@ -6,16 +6,14 @@ using namespace torchc;
 
 namespace {
 
-constexpr const char *traceName = "program.tctrace", *weightsName = "weights.safetensors",
-                     *metaName = "meta.json";
+constexpr const char *traceName = "program.tctrace", *weightsName = "weights.safetensors", *metaName = "meta.json";
 
 bool failWith(Diag &diag, const std::string &problem) {
   return diag.fail(ErrorKind::Runtime, "saved program: " + problem);
 }
 
 bool hasTensor(const TraceInput &input) {
-  return input.kind == InputKind::Parameter || input.kind == InputKind::Buffer ||
-         input.kind == InputKind::Captured;
+  return input.kind == InputKind::Parameter || input.kind == InputKind::Buffer || input.kind == InputKind::Captured;
 }
 
 bool sizesMatch(std::span<const TraceDim> sizes, const std::vector<int64_t> &shape) {
@@ -40,15 +38,14 @@ bool check(const SavedProgram &p, Diag &diag) {
       return failWith(diag, "weights.safetensors has no tensor '" + name + "'");
     const TraceValue &v = p.trace.values[in.value];
     if (v.dtype != found->second->dtype || !sizesMatch(p.trace.sizesOf(v), found->second->shape))
-      return failWith(diag,
-                      "tensor '" + name + "' hasn't the dtype and shape that the program expects");
+      return failWith(diag, "tensor '" + name + "' hasn't the dtype and shape that the program expects");
   }
   return true;
 }
 
 /// Makes the three entries; `traceBytes` and `weightBytes` keep the data they point to.
-bool pack(const SavedProgram &p, std::vector<uint8_t> &traceBytes,
-          std::vector<uint8_t> &weightBytes, std::vector<ZipEntry> &entries, Diag &diag) {
+bool pack(const SavedProgram &p, std::vector<uint8_t> &traceBytes, std::vector<uint8_t> &weightBytes,
+          std::vector<ZipEntry> &entries, Diag &diag) {
   if (!verifyTrace(p.trace, diag) || !check(p, diag) ||
       !writeSafetensors(p.weights, p.weightsMetadata, weightBytes, diag))
     return false;
@@ -85,8 +82,7 @@ bool torchc::writeProgramFile(const std::string &path, const SavedProgram &progr
   return pack(program, traceBytes, weightBytes, entries, diag) && writeZipFile(path, entries, diag);
 }
 
-bool torchc::readProgram(std::span<const uint8_t> bytes, SavedProgram &out, Diag &diag,
-                         LookupOp lookup) {
+bool torchc::readProgram(std::span<const uint8_t> bytes, SavedProgram &out, Diag &diag, LookupOp lookup) {
   out = SavedProgram();
   std::vector<ZipEntry> entries;
   if (!readZip(bytes, entries, diag))
@@ -102,6 +98,5 @@ bool torchc::readProgram(std::span<const uint8_t> bytes, SavedProgram &out, Diag
   }
   out.meta.assign(reinterpret_cast<const char *>(found[2]->data.data()), found[2]->data.size());
   return readTrace(found[0]->data, out.trace, diag, lookup) &&
-         readSafetensors(found[1]->data, out.weights, out.weightsMetadata, diag) &&
-         check(out, diag);
+         readSafetensors(found[1]->data, out.weights, out.weightsMetadata, diag) && check(out, diag);
 }

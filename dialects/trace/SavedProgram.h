@@ -25,7 +25,6 @@ bool writeProgramFile(const std::string &path, const SavedProgram &program, Diag
 
 /// Reads and verifies. Every Parameter, Buffer and Captured input must have a tensor of its dtype
 /// and sizes; `bytes` must outlive the program.
-bool readProgram(std::span<const uint8_t> bytes, SavedProgram &out, Diag &diag,
-                 LookupOp lookup = nullptr);
+bool readProgram(std::span<const uint8_t> bytes, SavedProgram &out, Diag &diag, LookupOp lookup = nullptr);
 
 } // namespace torchc

@@ -38,10 +38,9 @@ void compressPortable(uint32_t *state, const uint8_t *p, size_t blocks) {
     std::memcpy(s, state, sizeof(s));
     for (int i = 0; i < 64; ++i) {
       uint32_t e = s[4], a = s[0];
-      uint32_t t1 = s[7] + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
-                    ((e & s[5]) ^ (~e & s[6])) + roundConstants[i] + w[i];
-      uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) +
-                    ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+      uint32_t t1 = s[7] + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & s[5]) ^ (~e & s[6])) +
+                    roundConstants[i] + w[i];
+      uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
       std::memmove(s + 1, s, 7 * sizeof(uint32_t));
       s[4] += t1;
       s[0] = t1 + t2;
@@ -53,8 +52,7 @@ void compressPortable(uint32_t *state, const uint8_t *p, size_t blocks) {
 
 #if defined(__x86_64__)
 // The instructions keep the state as {A,B,E,F} and {C,D,G,H} and do two rounds each.
-__attribute__((target("sha,sse4.1,ssse3"))) void compressShaNi(uint32_t *state, const uint8_t *p,
-                                                               size_t blocks) {
+__attribute__((target("sha,sse4.1,ssse3"))) void compressShaNi(uint32_t *state, const uint8_t *p, size_t blocks) {
   const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
   __m128i abef = _mm_set_epi32(int(state[0]), int(state[1]), int(state[4]), int(state[5]));
   __m128i cdgh = _mm_set_epi32(int(state[2]), int(state[3]), int(state[6]), int(state[7]));

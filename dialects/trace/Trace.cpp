@@ -7,8 +7,7 @@ using namespace torchc;
 
 namespace {
 
-uint32_t lookUpOrAdd(std::unordered_map<std::string, uint32_t> &index, std::string key,
-                     size_t next) {
+uint32_t lookUpOrAdd(std::unordered_map<std::string, uint32_t> &index, std::string key, size_t next) {
   return index.try_emplace(std::move(key), uint32_t(next)).first->second;
 }
 
@@ -34,8 +33,7 @@ void Trace::buildIndex() {
   for (size_t i = 0; i < ops.size(); ++i)
     opIndex.try_emplace(strings[ops[i].name], uint32_t(i));
   for (size_t i = 0; i < sources.size(); ++i)
-    sourceIndex.try_emplace(sourceKey(sources[i].file, sources[i].line, sources[i].function),
-                            uint32_t(i));
+    sourceIndex.try_emplace(sourceKey(sources[i].file, sources[i].line, sources[i].function), uint32_t(i));
 }
 
 uint32_t Trace::addString(std::string_view text) {
@@ -69,19 +67,17 @@ uint32_t Trace::addSymbol(std::string_view name, int64_t hint, int64_t min, int6
   return append(symbols, TraceSymbol{addString(name), hint, min, max});
 }
 
-uint32_t Trace::addStorage(int64_t nbytes, DType dtype, uint16_t device, uint8_t flags,
-                           uint32_t tag) {
+uint32_t Trace::addStorage(int64_t nbytes, DType dtype, uint16_t device, uint8_t flags, uint32_t tag) {
   return append(storages, TraceStorage{nbytes, uint8_t(dtype), flags, device, tag});
 }
 
-uint32_t Trace::addValue(DType dtype, std::span<const TraceDim> sizes, uint32_t storage,
-                         TraceDim offset, std::span<const TraceDim> strides, bool requiresGrad) {
+uint32_t Trace::addValue(DType dtype, std::span<const TraceDim> sizes, uint32_t storage, TraceDim offset,
+                         std::span<const TraceDim> strides, bool requiresGrad) {
   assert(sizes.size() <= traceMaxRank && (strides.empty() || strides.size() == sizes.size()));
   TraceValue v;
   v.dtype = dtype;
   v.rank = uint8_t(sizes.size());
-  v.flags = uint16_t((requiresGrad ? TraceValue::RequiresGrad : 0) |
-                     (strides.empty() ? TraceValue::Contiguous : 0));
+  v.flags = uint16_t((requiresGrad ? TraceValue::RequiresGrad : 0) | (strides.empty() ? TraceValue::Contiguous : 0));
   v.storage = storage;
   v.firstDim = uint32_t(dims.size());
   v.offset = offset;
@@ -100,9 +96,8 @@ uint32_t Trace::addTensor(DType dtype, std::span<const TraceDim> sizes, bool req
   return addValue(dtype, sizes, addStorage(nbytes, dtype), 0, {}, requiresGrad);
 }
 
-uint32_t Trace::addNode(uint32_t op, std::span<const uint32_t> nodeInputs,
-                        std::span<const uint32_t> nodeOutputs, std::span<const Attr> attributes,
-                        uint32_t source) {
+uint32_t Trace::addNode(uint32_t op, std::span<const uint32_t> nodeInputs, std::span<const uint32_t> nodeOutputs,
+                        std::span<const Attr> attributes, uint32_t source) {
   TraceNode n;
   n.op = op;
   n.source = source;
@@ -144,21 +139,15 @@ TraceAttr Trace::makeAttr(const Attr &a) {
   TraceAttr t;
   t.tag = a.tag;
   switch (a.tag) {
-  case AttrTag::Str:
-    t.bits = addString({a.str, a.size});
-    break;
+  case AttrTag::Str: t.bits = addString({a.str, a.size}); break;
   case AttrTag::IntList:
     t.bits = int64_t(ints.size());
     t.size = a.size;
     ints.insert(ints.end(), a.list, a.list + a.size);
     break;
-  case AttrTag::Float:
-    t.bits = std::bit_cast<int64_t>(a.f);
-    break;
-  case AttrTag::None:
-    break;
-  default:
-    t.bits = a.i;
+  case AttrTag::Float: t.bits = std::bit_cast<int64_t>(a.f); break;
+  case AttrTag::None: break;
+  default: t.bits = a.i;
   }
   return t;
 }
@@ -166,12 +155,9 @@ TraceAttr Trace::makeAttr(const Attr &a) {
 Attr Trace::attr(const TraceAttr &t) const {
   Attr a;
   switch (t.tag) {
-  case AttrTag::Str:
-    return Attr::string(strings[t.bits].data(), uint32_t(strings[t.bits].size()));
-  case AttrTag::IntList:
-    return Attr::ints(ints.data() + t.bits, t.size);
-  case AttrTag::Float:
-    return Attr::number(std::bit_cast<double>(t.bits));
+  case AttrTag::Str: return Attr::string(strings[t.bits].data(), uint32_t(strings[t.bits].size()));
+  case AttrTag::IntList: return Attr::ints(ints.data() + t.bits, t.size);
+  case AttrTag::Float: return Attr::number(std::bit_cast<double>(t.bits));
   default:
     a.tag = t.tag;
     a.i = t.bits;
@@ -184,8 +170,8 @@ bool torchc::resolveOps(Trace &trace, LookupOp lookup, Diag &diag) {
     std::string_view name = trace.strings[op.name];
     op.id = lookup(name);
     if (op.id == unresolvedOp)
-      return diag.fail(ErrorKind::NotImplemented, "the trace uses op '" + std::string(name) +
-                                                      "', which this build doesn't have");
+      return diag.fail(ErrorKind::NotImplemented,
+                       "the trace uses op '" + std::string(name) + "', which this build doesn't have");
   }
   for (Trace &sub : trace.subgraphs)
     if (!resolveOps(sub, lookup, diag))

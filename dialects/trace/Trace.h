@@ -59,8 +59,7 @@ struct TraceSymbol {
 };
 
 struct TraceStorage {
-  static constexpr uint8_t External =
-      1; // memory that somebody outside sees (NumPy, DLPack, shared memory; J3)
+  static constexpr uint8_t External = 1; // memory that somebody outside sees (NumPy, DLPack, shared memory; J3)
   static constexpr uint8_t knownFlags = External;
   static constexpr uint8_t noDType = 0xff;
 
@@ -115,14 +114,7 @@ struct TraceEffect {
   int64_t payload = 0;
 };
 
-enum class ObserveKind : uint32_t {
-  Item = 0,
-  Bool = 1,
-  Shape = 2,
-  Print = 3,
-  Export = 4,
-  NumKinds
-};
+enum class ObserveKind : uint32_t { Item = 0, Bool = 1, Shape = 2, Print = 3, Export = 4, NumKinds };
 
 /// The program looked at a value after the first `position` nodes had run and saw `seen` (None when
 /// it is no number).
@@ -189,20 +181,16 @@ public:
   uint32_t addSource(std::string_view file, uint32_t line, std::string_view function);
   uint32_t addSymbol(std::string_view name, int64_t hint, int64_t min = 0,
                      int64_t max = std::numeric_limits<int64_t>::max());
-  uint32_t addStorage(int64_t nbytes, DType dtype, uint16_t device = 0, uint8_t flags = 0,
-                      uint32_t tag = 0);
+  uint32_t addStorage(int64_t nbytes, DType dtype, uint16_t device = 0, uint8_t flags = 0, uint32_t tag = 0);
   /// A value over part of a storage. Empty `strides` means row-major; else one per dimension.
-  uint32_t addValue(DType dtype, std::span<const TraceDim> sizes, uint32_t storage,
-                    TraceDim offset = 0, std::span<const TraceDim> strides = {},
-                    bool requiresGrad = false);
+  uint32_t addValue(DType dtype, std::span<const TraceDim> sizes, uint32_t storage, TraceDim offset = 0,
+                    std::span<const TraceDim> strides = {}, bool requiresGrad = false);
   /// A row-major value that fills a new storage of its own.
   uint32_t addTensor(DType dtype, std::span<const TraceDim> sizes, bool requiresGrad = false);
   /// `attributes` are copied. At most 65,535 inputs, outputs and attributes each.
-  uint32_t addNode(uint32_t op, std::span<const uint32_t> nodeInputs,
-                   std::span<const uint32_t> nodeOutputs, std::span<const Attr> attributes = {},
-                   uint32_t source = traceNone);
-  uint32_t addEffect(uint32_t node, EffectKind kind, uint32_t target = traceNone,
-                     int64_t payload = 0);
+  uint32_t addNode(uint32_t op, std::span<const uint32_t> nodeInputs, std::span<const uint32_t> nodeOutputs,
+                   std::span<const Attr> attributes = {}, uint32_t source = traceNone);
+  uint32_t addEffect(uint32_t node, EffectKind kind, uint32_t target = traceNone, int64_t payload = 0);
   uint32_t addObservation(uint32_t position, uint32_t value, ObserveKind kind, Attr seen = {});
   uint32_t addInput(uint32_t value, InputKind kind, std::string_view name = {});
   /// A number that became an input (J5): adds a 0-d value and its input; refer to it by Attr tag
@@ -213,23 +201,16 @@ public:
 
   // Reading.
   std::string_view opName(uint32_t op) const { return strings[ops[op].name]; }
-  std::span<const uint32_t> inputsOf(const TraceNode &n) const {
-    return {refs.data() + n.firstRef, n.numInputs};
-  }
+  std::span<const uint32_t> inputsOf(const TraceNode &n) const { return {refs.data() + n.firstRef, n.numInputs}; }
   std::span<const uint32_t> outputsOf(const TraceNode &n) const {
     return {refs.data() + n.firstRef + n.numInputs, n.numOutputs};
   }
-  std::span<const TraceAttr> attrsOf(const TraceNode &n) const {
-    return {attrs.data() + n.firstAttr, n.numAttrs};
-  }
-  std::span<const TraceDim> sizesOf(const TraceValue &v) const {
-    return {dims.data() + v.firstDim, v.rank};
-  }
+  std::span<const TraceAttr> attrsOf(const TraceNode &n) const { return {attrs.data() + n.firstAttr, n.numAttrs}; }
+  std::span<const TraceDim> sizesOf(const TraceValue &v) const { return {dims.data() + v.firstDim, v.rank}; }
   /// Empty when the value is Contiguous.
   std::span<const TraceDim> stridesOf(const TraceValue &v) const {
-    return v.flags & TraceValue::Contiguous
-               ? std::span<const TraceDim>()
-               : std::span<const TraceDim>(dims.data() + v.firstDim + v.rank, v.rank);
+    return v.flags & TraceValue::Contiguous ? std::span<const TraceDim>()
+                                            : std::span<const TraceDim>(dims.data() + v.firstDim + v.rank, v.rank);
   }
   /// The attribute as eager calls see it; borrows from this trace. Hole and Graph keep their index
   /// in `i`.
@@ -250,9 +231,7 @@ private:
 using LookupOp = uint32_t (*)(std::string_view qualifiedName);
 
 /// "add" of "add.Tensor".
-inline std::string_view opBaseName(std::string_view qualified) {
-  return qualified.substr(0, qualified.find('.'));
-}
+inline std::string_view opBaseName(std::string_view qualified) { return qualified.substr(0, qualified.find('.')); }
 
 /// Fills TraceOp::id everywhere; a name nobody knows is a NotImplemented error naming it.
 bool resolveOps(Trace &trace, LookupOp lookup, Diag &diag);

@@ -9,8 +9,7 @@ namespace {
 
 class Printer {
 public:
-  Printer(const Trace &t, std::string &out, std::string indent)
-      : t(t), out(out), indent(std::move(indent)) {}
+  Printer(const Trace &t, std::string &out, std::string indent) : t(t), out(out), indent(std::move(indent)) {}
 
   void run() {
     line("trace {");
@@ -44,9 +43,7 @@ private:
   void line(const std::string &text) { out += indent + text + '\n'; }
   static std::string ref(uint32_t v) { return v == traceNone ? "none" : "%" + num(v); }
 
-  std::string dim(TraceDim d) const {
-    return d.isSymbol() ? t.strings[t.symbols[d.symbolIndex()].name] : num(d.raw);
-  }
+  std::string dim(TraceDim d) const { return d.isSymbol() ? t.strings[t.symbols[d.symbolIndex()].name] : num(d.raw); }
   std::string list(std::span<const TraceDim> dims) const {
     std::string s = "[";
     for (size_t i = 0; i < dims.size(); ++i)
@@ -81,8 +78,7 @@ private:
       if (c == '"' || c == '\\')
         s += '\\';
       if (uint8_t(c) < 0x20 || c == 0x7f)
-        s += "\\x" + std::string(1, "0123456789abcdef"[uint8_t(c) >> 4]) +
-             "0123456789abcdef"[c & 15];
+        s += "\\x" + std::string(1, "0123456789abcdef"[uint8_t(c) >> 4]) + "0123456789abcdef"[c & 15];
       else
         s += c;
     }
@@ -99,24 +95,15 @@ private:
 
   std::string attr(const TraceAttr &a) const {
     switch (a.tag) {
-    case AttrTag::None:
-      return "none";
-    case AttrTag::Bool:
-      return a.bits ? "true" : "false";
-    case AttrTag::Int:
-      return num(a.bits);
-    case AttrTag::Float:
-      return floatText(std::bit_cast<double>(a.bits));
-    case AttrTag::Str:
-      return quoted(t.strings[a.bits]);
-    case AttrTag::DType:
-      return std::string(shortName(DType(a.bits)));
-    case AttrTag::Device:
-      return "device " + num(a.bits);
-    case AttrTag::Hole:
-      return ref(t.inputs[a.bits].value);
-    case AttrTag::Graph:
-      return "@" + num(a.bits);
+    case AttrTag::None: return "none";
+    case AttrTag::Bool: return a.bits ? "true" : "false";
+    case AttrTag::Int: return num(a.bits);
+    case AttrTag::Float: return floatText(std::bit_cast<double>(a.bits));
+    case AttrTag::Str: return quoted(t.strings[a.bits]);
+    case AttrTag::DType: return std::string(shortName(DType(a.bits)));
+    case AttrTag::Device: return "device " + num(a.bits);
+    case AttrTag::Hole: return ref(t.inputs[a.bits].value);
+    case AttrTag::Graph: return "@" + num(a.bits);
     case AttrTag::IntList: {
       std::string s = "[";
       for (uint32_t i = 0; i < a.size; ++i)
@@ -182,14 +169,10 @@ private:
 
   static std::string effectText(const TraceEffect &e) {
     switch (e.kind) {
-    case EffectKind::Write:
-      return " writes s" + num(e.target);
-    case EffectKind::Random:
-      return " random " + num(e.payload);
-    case EffectKind::SetSeed:
-      return " seed " + num(e.payload);
-    default:
-      return " barrier";
+    case EffectKind::Write: return " writes s" + num(e.target);
+    case EffectKind::Random: return " random " + num(e.payload);
+    case EffectKind::SetSeed: return " seed " + num(e.payload);
+    default: return " barrier";
     }
   }
 };

@@ -70,9 +70,7 @@ private:
   std::vector<Section> sections;
   std::vector<uint32_t> sourceOfNode;
 
-  bool fail(const std::string &problem) {
-    return diag.fail(ErrorKind::Runtime, "trace file: " + problem);
-  }
+  bool fail(const std::string &problem) { return diag.fail(ErrorKind::Runtime, "trace file: " + problem); }
 
   bool header(uint32_t &count) {
     if (bytes.size() < traceHeaderBytes)
@@ -102,9 +100,8 @@ private:
       Section s{c.get<uint32_t>(), c.get<uint32_t>(), c.get<uint64_t>(), c.get<uint64_t>()};
       std::string name = "section " + std::to_string(s.kind);
       if (s.offset != next || s.bytes > bytes.size() - next)
-        return fail(name + " at offset " + std::to_string(next) +
-                    " within the file expected, got offset " + std::to_string(s.offset) + ", " +
-                    std::to_string(s.bytes) + " bytes");
+        return fail(name + " at offset " + std::to_string(next) + " within the file expected, got offset " +
+                    std::to_string(s.offset) + ", " + std::to_string(s.bytes) + " bytes");
       next = (s.offset + s.bytes + 7) & ~uint64_t(7);
       if (next > bytes.size())
         return fail(name + " isn't padded to 8 bytes");
@@ -118,8 +115,8 @@ private:
       sections.push_back(s);
     }
     if (next != bytes.size())
-      return fail("end of file expected at byte " + std::to_string(next) + ", got " +
-                  std::to_string(bytes.size()) + " bytes");
+      return fail("end of file expected at byte " + std::to_string(next) + ", got " + std::to_string(bytes.size()) +
+                  " bytes");
     return true;
   }
 
@@ -140,34 +137,22 @@ private:
 
   bool body(const Section &s, Cursor &c) {
     switch (TraceSection(s.kind)) {
-    case TraceSection::Strings:
-      return strings(c, s.count, t.strings);
-    case TraceSection::Ops:
-      return records(c, s.count, 4, t.ops, [&] { return TraceOp{c.get<uint32_t>()}; });
-    case TraceSection::Sources:
-      return sources(c, s.count);
-    case TraceSection::Symbols:
-      return records(c, s.count, 32, t.symbols, [&] { return symbol(c); });
-    case TraceSection::Storages:
-      return records(c, s.count, 16, t.storages, [&] { return storage(c); });
-    case TraceSection::Values:
-      return records(c, s.count, 16, t.values, [&] { return value(c); });
-    case TraceSection::Nodes:
-      return records(c, s.count, 12, t.nodes, [&] { return node(c); });
-    case TraceSection::Effects:
-      return records(c, s.count, 24, t.effects, [&] { return effect(c); });
-    case TraceSection::Observations:
-      return records(c, s.count, 13, t.observations, [&] { return observation(c); });
+    case TraceSection::Strings: return strings(c, s.count, t.strings);
+    case TraceSection::Ops: return records(c, s.count, 4, t.ops, [&] { return TraceOp{c.get<uint32_t>()}; });
+    case TraceSection::Sources: return sources(c, s.count);
+    case TraceSection::Symbols: return records(c, s.count, 32, t.symbols, [&] { return symbol(c); });
+    case TraceSection::Storages: return records(c, s.count, 16, t.storages, [&] { return storage(c); });
+    case TraceSection::Values: return records(c, s.count, 16, t.values, [&] { return value(c); });
+    case TraceSection::Nodes: return records(c, s.count, 12, t.nodes, [&] { return node(c); });
+    case TraceSection::Effects: return records(c, s.count, 24, t.effects, [&] { return effect(c); });
+    case TraceSection::Observations: return records(c, s.count, 13, t.observations, [&] { return observation(c); });
     case TraceSection::Inputs:
-      return records(c, s.count, 12, t.inputs, [&] {
-        return TraceInput{c.get<uint32_t>(), InputKind(c.get<uint32_t>()), c.get<uint32_t>()};
-      });
+      return records(c, s.count, 12, t.inputs,
+                     [&] { return TraceInput{c.get<uint32_t>(), InputKind(c.get<uint32_t>()), c.get<uint32_t>()}; });
     case TraceSection::Outputs:
-      return records(c, s.count, 12, t.outputs, [&] {
-        return TraceOutput{c.get<uint32_t>(), OutputKind(c.get<uint32_t>()), c.get<uint32_t>()};
-      });
-    case TraceSection::Subgraphs:
-      return subgraphs(c, s.count);
+      return records(c, s.count, 12, t.outputs,
+                     [&] { return TraceOutput{c.get<uint32_t>(), OutputKind(c.get<uint32_t>()), c.get<uint32_t>()}; });
+    case TraceSection::Subgraphs: return subgraphs(c, s.count);
     }
     return false;
   }
@@ -209,8 +194,8 @@ private:
     for (uint32_t i = 0; i < count; ++i) {
       uint32_t file = c.get<uint32_t>(), function = c.get<uint32_t>(), line = c.get<uint32_t>();
       if (file >= names.size() || function >= names.size())
-        return fail("source " + std::to_string(i) + " refers to a name beyond the " +
-                    std::to_string(names.size()) + " in its section");
+        return fail("source " + std::to_string(i) + " refers to a name beyond the " + std::to_string(names.size()) +
+                    " in its section");
       uint64_t size = names[file].size() + names[function].size();
       if (size > budget)
         return fail("source names are too long");
@@ -227,8 +212,8 @@ private:
     if (sourceOfNode.empty())
       return true;
     if (sourceOfNode.size() != t.nodes.size())
-      return fail("a source for each of " + std::to_string(t.nodes.size()) +
-                  " nodes expected, got " + std::to_string(sourceOfNode.size()));
+      return fail("a source for each of " + std::to_string(t.nodes.size()) + " nodes expected, got " +
+                  std::to_string(sourceOfNode.size()));
     for (size_t i = 0; i < t.nodes.size(); ++i)
       t.nodes[i].source = sourceOfNode[i];
     return true;
@@ -292,22 +277,15 @@ private:
     uint8_t tag = c.get<uint8_t>();
     a.tag = AttrTag(tag);
     switch (a.tag) {
-    case AttrTag::None:
-      return a;
+    case AttrTag::None: return a;
     case AttrTag::Bool:
-    case AttrTag::DType:
-      a.bits = c.get<uint8_t>();
-      return a;
+    case AttrTag::DType: a.bits = c.get<uint8_t>(); return a;
     case AttrTag::Int:
     case AttrTag::Float:
-    case AttrTag::Device:
-      a.bits = c.get<int64_t>();
-      return a;
+    case AttrTag::Device: a.bits = c.get<int64_t>(); return a;
     case AttrTag::Str:
     case AttrTag::Hole:
-    case AttrTag::Graph:
-      a.bits = c.get<uint32_t>();
-      return a;
+    case AttrTag::Graph: a.bits = c.get<uint32_t>(); return a;
     case AttrTag::IntList: {
       a.size = c.get<uint32_t>();
       a.bits = int64_t(t.ints.size());

@@ -67,22 +67,16 @@ struct Writer {
   void putAttr(const TraceAttr &a) {
     put(uint8_t(a.tag));
     switch (a.tag) {
-    case AttrTag::None:
-      return;
+    case AttrTag::None: return;
     case AttrTag::Bool:
-    case AttrTag::DType:
-      return put(uint8_t(a.bits));
+    case AttrTag::DType: return put(uint8_t(a.bits));
     case AttrTag::Int:
     case AttrTag::Float:
-    case AttrTag::Device:
-      return put(a.bits);
+    case AttrTag::Device: return put(a.bits);
     case AttrTag::Str:
     case AttrTag::Hole:
-    case AttrTag::Graph:
-      return put(uint32_t(a.bits));
-    case AttrTag::IntList:
-      put(a.size);
-      return putAll(std::span<const int64_t>(t.ints.data() + a.bits, a.size));
+    case AttrTag::Graph: return put(uint32_t(a.bits));
+    case AttrTag::IntList: put(a.size); return putAll(std::span<const int64_t>(t.ints.data() + a.bits, a.size));
     }
   }
 
@@ -139,24 +133,18 @@ struct Writer {
     each(TraceSection::Ops, t.ops, [&](const TraceOp &o) { put(o.name); });
     if (withSources)
       section(TraceSection::Sources, t.sources.size(), [&] { putSources(); });
-    each(TraceSection::Symbols, t.symbols, [&](const TraceSymbol &s) {
-      put(s.name), put(uint32_t(0)), put(s.hint), put(s.min), put(s.max);
-    });
-    each(TraceSection::Storages, t.storages, [&](const TraceStorage &s) {
-      put(s.nbytes), put(s.dtype), put(s.flags), put(s.device), put(s.tag);
-    });
+    each(TraceSection::Symbols, t.symbols,
+         [&](const TraceSymbol &s) { put(s.name), put(uint32_t(0)), put(s.hint), put(s.min), put(s.max); });
+    each(TraceSection::Storages, t.storages,
+         [&](const TraceStorage &s) { put(s.nbytes), put(s.dtype), put(s.flags), put(s.device), put(s.tag); });
     each(TraceSection::Values, t.values, [&](const TraceValue &v) { putValue(v); });
     each(TraceSection::Nodes, t.nodes, [&](const TraceNode &n) { putNode(n); });
-    each(TraceSection::Effects, t.effects, [&](const TraceEffect &e) {
-      put(e.node), put(e.kind), put(e.target), put(uint32_t(0)), put(e.payload);
-    });
-    each(TraceSection::Observations, t.observations, [&](const TraceObservation &o) {
-      put(o.position), put(o.value), put(o.kind), putAttr(o.seen);
-    });
-    each(TraceSection::Inputs, t.inputs,
-         [&](const TraceInput &i) { put(i.value), put(i.kind), put(i.name); });
-    each(TraceSection::Outputs, t.outputs,
-         [&](const TraceOutput &o) { put(o.value), put(o.kind), put(o.index); });
+    each(TraceSection::Effects, t.effects,
+         [&](const TraceEffect &e) { put(e.node), put(e.kind), put(e.target), put(uint32_t(0)), put(e.payload); });
+    each(TraceSection::Observations, t.observations,
+         [&](const TraceObservation &o) { put(o.position), put(o.value), put(o.kind), putAttr(o.seen); });
+    each(TraceSection::Inputs, t.inputs, [&](const TraceInput &i) { put(i.value), put(i.kind), put(i.name); });
+    each(TraceSection::Outputs, t.outputs, [&](const TraceOutput &o) { put(o.value), put(o.kind), put(o.index); });
     each(TraceSection::Subgraphs, t.subgraphs, [&](const Trace &sub) {
       std::vector<uint8_t> bytes = writeTrace(sub, withSources);
       put(uint64_t(bytes.size()));

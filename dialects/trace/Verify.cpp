@@ -11,8 +11,8 @@ public:
   Verifier(const Trace &trace, Diag &diag) : t(trace), diag(diag) {}
 
   bool run() {
-    return limits() && opsAndSymbols() && storages() && values() && inputs() && nodes() &&
-           effects() && observations() && outputs() && subgraphs();
+    return limits() && opsAndSymbols() && storages() && values() && inputs() && nodes() && effects() &&
+           observations() && outputs() && subgraphs();
   }
 
 private:
@@ -22,20 +22,18 @@ private:
 
   /// "node 5: input 1 is value 9, but ..."
   bool fail(const char *what, size_t index, std::string problem) {
-    return diag.fail(ErrorKind::Runtime,
-                     "trace: " + std::string(what) + " " + std::to_string(index) + ": " + problem);
+    return diag.fail(ErrorKind::Runtime, "trace: " + std::string(what) + " " + std::to_string(index) + ": " + problem);
   }
   static std::string refers(const char *what, uint64_t index, size_t count) {
-    return std::string("refers to ") + what + " " + std::to_string(index) + ", but there are " +
-           std::to_string(count);
+    return std::string("refers to ") + what + " " + std::to_string(index) + ", but there are " + std::to_string(count);
   }
   bool dimOk(TraceDim d) const { return !d.isSymbol() || ~d.raw < int64_t(t.symbols.size()); }
 
   // Indices are 32 bits and traceNone is taken; a trace made in memory could be larger.
   bool limits() {
-    for (size_t n : {t.strings.size(), t.ops.size(), t.sources.size(), t.symbols.size(),
-                     t.storages.size(), t.values.size(), t.nodes.size(), t.dims.size(),
-                     t.refs.size(), t.attrs.size(), t.inputs.size(), t.outputs.size()})
+    for (size_t n :
+         {t.strings.size(), t.ops.size(), t.sources.size(), t.symbols.size(), t.storages.size(), t.values.size(),
+          t.nodes.size(), t.dims.size(), t.refs.size(), t.attrs.size(), t.inputs.size(), t.outputs.size()})
       if (n >= traceNone)
         return diag.fail(ErrorKind::Runtime, "trace: more than 2^32 - 2 records of one kind");
     return true;
@@ -54,16 +52,16 @@ private:
         return fail("symbol", i, refers("string", s.name, t.strings.size()));
       if (s.min < 0 || s.min > s.hint || s.hint > s.max)
         return fail("symbol", i,
-                    "0 <= min <= hint <= max expected, got " + std::to_string(s.min) + ", " +
-                        std::to_string(s.hint) + ", " + std::to_string(s.max));
+                    "0 <= min <= hint <= max expected, got " + std::to_string(s.min) + ", " + std::to_string(s.hint) +
+                        ", " + std::to_string(s.max));
     }
     return true;
   }
 
   static bool nameOk(std::string_view name) {
     for (char c : name)
-      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '_' || c == '.' || c == ':'))
+      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+            c == ':'))
         return false;
     return !name.empty();
   }
@@ -99,8 +97,7 @@ private:
         return fail("value", i, refers("symbol", uint64_t(~v.offset.raw), t.symbols.size()));
       for (size_t k = 0; k < dims; ++k)
         if (!dimOk(t.dims[v.firstDim + k]))
-          return fail("value", i,
-                      refers("symbol", uint64_t(~t.dims[v.firstDim + k].raw), t.symbols.size()));
+          return fail("value", i, refers("symbol", uint64_t(~t.dims[v.firstDim + k].raw), t.symbols.size()));
       if (!extentOk(v))
         return fail("value", i, "it reaches beyond its storage, or its size overflows");
     }
@@ -126,8 +123,7 @@ private:
     for (size_t k = sizes.size(); k-- > 0;) {
       int64_t stride = strides.empty() ? step : strides[k].raw, reach = 0;
       if (__builtin_mul_overflow(numel, sizes[k].raw, &numel) ||
-          __builtin_mul_overflow(sizes[k].raw - 1, stride, &reach) ||
-          __builtin_add_overflow(last, reach, &last))
+          __builtin_mul_overflow(sizes[k].raw - 1, stride, &reach) || __builtin_add_overflow(last, reach, &last))
         return false;
       step = numel;
     }
@@ -136,8 +132,7 @@ private:
         __builtin_mul_overflow(end, itemSize(v.dtype), &end) ||
         __builtin_mul_overflow(numel, itemSize(v.dtype), &numel))
       return false;
-    return v.storage == traceNone || t.storages[v.storage].nbytes < 0 ||
-           end <= t.storages[v.storage].nbytes;
+    return v.storage == traceNone || t.storages[v.storage].nbytes < 0 || end <= t.storages[v.storage].nbytes;
   }
 
   bool define(const char *what, size_t index, uint32_t value) {
@@ -151,8 +146,7 @@ private:
   bool use(const char *what, size_t index, uint32_t value) {
     if (value >= t.values.size())
       return fail(what, index, refers("value", value, t.values.size()));
-    return defined[value] ||
-           fail(what, index, "value %" + std::to_string(value) + " is used before its definition");
+    return defined[value] || fail(what, index, "value %" + std::to_string(value) + " is used before its definition");
   }
 
   bool inputs() {
@@ -179,25 +173,19 @@ private:
     case AttrTag::None:
     case AttrTag::Int:
     case AttrTag::Float:
-    case AttrTag::Device:
-      return true;
-    case AttrTag::Bool:
-      return ref <= 1 || fail(what, index, "bool attribute of 0 or 1 expected");
-    case AttrTag::DType:
-      return ref < uint64_t(numDTypes) || fail(what, index, "unknown dtype number in an attribute");
-    case AttrTag::Str:
-      return ref < t.strings.size() || fail(what, index, refers("string", ref, t.strings.size()));
+    case AttrTag::Device: return true;
+    case AttrTag::Bool: return ref <= 1 || fail(what, index, "bool attribute of 0 or 1 expected");
+    case AttrTag::DType: return ref < uint64_t(numDTypes) || fail(what, index, "unknown dtype number in an attribute");
+    case AttrTag::Str: return ref < t.strings.size() || fail(what, index, refers("string", ref, t.strings.size()));
     case AttrTag::IntList:
       return (ref <= t.ints.size() && t.ints.size() - ref >= a.size) ||
              fail(what, index, "a list lies outside the pool");
     case AttrTag::Hole:
       if (ref >= t.inputs.size())
         return fail(what, index, refers("input", ref, t.inputs.size()));
-      return t.inputs[ref].kind == InputKind::Number ||
-             fail(what, index, "a hole must refer to a number input");
+      return t.inputs[ref].kind == InputKind::Number || fail(what, index, "a hole must refer to a number input");
     case AttrTag::Graph:
-      return ref < t.subgraphs.size() ||
-             fail(what, index, refers("subgraph", ref, t.subgraphs.size()));
+      return ref < t.subgraphs.size() || fail(what, index, refers("subgraph", ref, t.subgraphs.size()));
     }
     return fail(what, index, "unknown attribute tag " + std::to_string(unsigned(a.tag)));
   }
@@ -210,8 +198,8 @@ private:
       if (n.source != traceNone && n.source >= t.sources.size())
         return fail("node", i, refers("source", n.source, t.sources.size()));
       size_t refs = size_t(n.numInputs) + n.numOutputs;
-      if (n.firstRef > t.refs.size() || t.refs.size() - n.firstRef < refs ||
-          n.firstAttr > t.attrs.size() || t.attrs.size() - n.firstAttr < n.numAttrs)
+      if (n.firstRef > t.refs.size() || t.refs.size() - n.firstRef < refs || n.firstAttr > t.attrs.size() ||
+          t.attrs.size() - n.firstAttr < n.numAttrs)
         return fail("node", i, "operands or attributes lie outside the pool");
       for (uint32_t v : t.inputsOf(n))
         if (v != traceNone && !use("node", i, v))

@@ -11,11 +11,9 @@ using namespace torchc;
 
 namespace {
 
-constexpr uint32_t localSignature = 0x04034b50, centralSignature = 0x02014b50,
-                   endSignature = 0x06054b50, end64Signature = 0x06064b50,
-                   locator64Signature = 0x07064b50;
-constexpr size_t localBytes = 30, centralBytes = 46, endBytes = 22, end64Bytes = 56,
-                 locatorBytes = 20;
+constexpr uint32_t localSignature = 0x04034b50, centralSignature = 0x02014b50, endSignature = 0x06054b50,
+                   end64Signature = 0x06064b50, locator64Signature = 0x07064b50;
+constexpr size_t localBytes = 30, centralBytes = 46, endBytes = 22, end64Bytes = 56, locatorBytes = 20;
 constexpr uint16_t zip64Extra = 1, paddingExtra = 0x4354, utf8Flag = 0x0800, fixedDate = 0x0021;
 constexpr uint32_t big32 = 0xffffffff;
 constexpr size_t alignment = 64;
@@ -147,9 +145,7 @@ private:
   Diag &diag;
   uint64_t count = 0, size = 0, start = 0;
 
-  bool fail(const std::string &problem) {
-    return diag.fail(ErrorKind::Runtime, "zip archive: " + problem);
-  }
+  bool fail(const std::string &problem) { return diag.fail(ErrorKind::Runtime, "zip archive: " + problem); }
   // The callers have checked the range.
   uint64_t get(uint64_t at, int n) const {
     uint64_t v = 0;
@@ -177,8 +173,7 @@ private:
     if ((count == 0xffff || size == big32 || start == big32) && !end64(at, limit))
       return false;
     if (size > limit || start != limit - size)
-      return fail("a directory of " + std::to_string(size) +
-                  " bytes right before the end record expected");
+      return fail("a directory of " + std::to_string(size) + " bytes right before the end record expected");
     if (count > size / centralBytes)
       return fail(std::to_string(count) + " entries don't fit into its directory");
     return true;
@@ -201,8 +196,7 @@ private:
     out.reserve(count);
     for (uint64_t i = 0; i < count; ++i) {
       if (end - at < centralBytes || get(at, 4) != centralSignature)
-        return fail("directory entry " + std::to_string(i) + " expected at byte " +
-                    std::to_string(at));
+        return fail("directory entry " + std::to_string(i) + " expected at byte " + std::to_string(at));
       uint64_t name = get(at + 28, 2), extra = get(at + 30, 2), comment = get(at + 32, 2);
       if (end - at < centralBytes + name + extra + comment)
         return fail("directory entry " + std::to_string(i) + " reaches beyond the directory");
@@ -214,8 +208,7 @@ private:
   }
 
   static bool nameOk(std::string_view name) {
-    if (name.empty() || name[0] == '/' || name.find('\\') != name.npos ||
-        name.find('\0') != name.npos)
+    if (name.empty() || name[0] == '/' || name.find('\\') != name.npos || name.find('\0') != name.npos)
       return false;
     for (size_t at = 0; at <= name.size();) {
       size_t slash = std::min(name.find('/', at), name.size());
@@ -236,8 +229,7 @@ private:
                  " (encrypted, or with a data descriptor)");
     if (uint64_t method = get(at + 10, 2))
       return bad("stored (uncompressed) entry expected, got method " + std::to_string(method));
-    uint64_t crc = get(at + 16, 4), packed = get(at + 20, 4), plain = get(at + 24, 4),
-             local = get(at + 42, 4);
+    uint64_t crc = get(at + 16, 4), packed = get(at + 20, 4), plain = get(at + 24, 4), local = get(at + 42, 4);
     large(at + centralBytes + nameSize, extraSize, plain, packed, local);
     if (packed != plain)
       return bad("sizes " + std::to_string(packed) + " and " + std::to_string(plain) + " differ");
@@ -311,9 +303,8 @@ uint32_t torchc::crc32(std::span<const uint8_t> bytes, uint32_t crc) {
     std::memcpy(&lo, p, 4);
     std::memcpy(&hi, p + 4, 4);
     lo ^= c;
-    c = crcTables[7][lo & 255] ^ crcTables[6][lo >> 8 & 255] ^ crcTables[5][lo >> 16 & 255] ^
-        crcTables[4][lo >> 24] ^ crcTables[3][hi & 255] ^ crcTables[2][hi >> 8 & 255] ^
-        crcTables[1][hi >> 16 & 255] ^ crcTables[0][hi >> 24];
+    c = crcTables[7][lo & 255] ^ crcTables[6][lo >> 8 & 255] ^ crcTables[5][lo >> 16 & 255] ^ crcTables[4][lo >> 24] ^
+        crcTables[3][hi & 255] ^ crcTables[2][hi >> 8 & 255] ^ crcTables[1][hi >> 16 & 255] ^ crcTables[0][hi >> 24];
   }
   for (; p < end; ++p)
     c = c >> 8 ^ crcTables[0][(c ^ *p) & 255];

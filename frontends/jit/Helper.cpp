@@ -23,8 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr size_t readStep =
-    256 << 10; // memory is taken as bytes arrive, not as a length promises them
+constexpr size_t readStep = 256 << 10; // memory is taken as bytes arrive, not as a length promises them
 
 struct Request {
   uint64_t id = 0;
@@ -37,9 +36,7 @@ struct News {
   std::vector<std::pair<HelperCallback, HelperAnswer>> ended;
   std::vector<std::string> records;
 
-  void fail(HelperCallback &done, const std::string &why) {
-    ended.push_back({std::move(done), {false, why, {}}});
-  }
+  void fail(HelperCallback &done, const std::string &why) { ended.push_back({std::move(done), {false, why, {}}}); }
 };
 
 } // namespace
@@ -324,8 +321,7 @@ bool Helper::Impl::start(News &news) {
   process = spawnHelper(options.executable);
   if (!process.error)
     return true;
-  std::string why =
-      "cannot start helper '" + options.executable + "': " + std::strerror(process.error);
+  std::string why = "cannot start helper '" + options.executable + "': " + std::strerror(process.error);
   process = SpawnedHelper();
   failQueue(why, news);
   lose(why, news);
@@ -378,15 +374,13 @@ const char *Helper::Impl::takeFrame(News &news, bool &took) {
     return nullptr;
   uint64_t header[2];
   std::memcpy(header, input.data(), sizeof header);
-  if (!busy || sent < current.frame.size() || header[1] != current.id ||
-      header[0] > options.maxFrame)
+  if (!busy || sent < current.frame.size() || header[1] != current.id || header[0] > options.maxFrame)
     return "helper sent what isn't an answer";
   if (inputUsed - frameHeaderBytes < header[0])
     return nullptr;
   auto begin = input.begin() + frameHeaderBytes, end = begin + ptrdiff_t(header[0]);
   news.ended.push_back({std::move(current.done), {true, {}, {begin, end}}});
-  std::memmove(input.data(), input.data() + frameHeaderBytes + header[0],
-               inputUsed - frameHeaderBytes - header[0]);
+  std::memmove(input.data(), input.data() + frameHeaderBytes + header[0], inputUsed - frameHeaderBytes - header[0]);
   inputUsed -= frameHeaderBytes + header[0];
   current = Request();
   took = true;
@@ -398,8 +392,8 @@ const char *Helper::Impl::takeFrame(News &news, bool &took) {
 
 const char *Helper::Impl::sendSome() {
   while (sent < current.frame.size()) {
-    ssize_t n = ::send(process.socket, current.frame.data() + sent, current.frame.size() - sent,
-                       MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n =
+        ::send(process.socket, current.frame.data() + sent, current.frame.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)

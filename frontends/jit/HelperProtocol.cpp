@@ -21,8 +21,7 @@ template <class T> bool take(std::span<const uint8_t> &from, T &v) {
 
 } // namespace
 
-std::vector<uint8_t> torchc::jit::makeCompileRequest(std::string_view optionsJson,
-                                                     std::span<const uint8_t> trace) {
+std::vector<uint8_t> torchc::jit::makeCompileRequest(std::string_view optionsJson, std::span<const uint8_t> trace) {
   std::vector<uint8_t> out;
   out.reserve(12 + optionsJson.size() + trace.size());
   for (char c : std::string_view("TCRQ"))
@@ -41,22 +40,18 @@ const AnswerPiece *CompileAnswer::find(std::string_view kind) const {
   return nullptr;
 }
 
-bool torchc::jit::parseCompileAnswer(std::span<const uint8_t> bytes, CompileAnswer &answer,
-                                     Diag &diag) {
+bool torchc::jit::parseCompileAnswer(std::span<const uint8_t> bytes, CompileAnswer &answer, Diag &diag) {
   answer = CompileAnswer();
   if (!take(bytes, answer.status))
-    return diag.fail(ErrorKind::Runtime, "helper's answer: a status expected, got " +
-                                             std::to_string(bytes.size()) + " bytes");
+    return diag.fail(ErrorKind::Runtime,
+                     "helper's answer: a status expected, got " + std::to_string(bytes.size()) + " bytes");
   while (!bytes.empty()) {
     uint32_t kind = 0;
     uint64_t count = 0;
-    if (!take(bytes, kind) || !take(bytes, count) || bytes.size() < kind ||
-        bytes.size() - kind < count)
-      return diag.fail(ErrorKind::Runtime, "helper's answer: piece " +
-                                               std::to_string(answer.pieces.size()) +
-                                               " reaches beyond the end");
-    answer.pieces.push_back(
-        {{reinterpret_cast<const char *>(bytes.data()), kind}, bytes.subspan(kind, count)});
+    if (!take(bytes, kind) || !take(bytes, count) || bytes.size() < kind || bytes.size() - kind < count)
+      return diag.fail(ErrorKind::Runtime,
+                       "helper's answer: piece " + std::to_string(answer.pieces.size()) + " reaches beyond the end");
+    answer.pieces.push_back({{reinterpret_cast<const char *>(bytes.data()), kind}, bytes.subspan(kind, count)});
     bytes = bytes.subspan(kind + count);
   }
   return true;

@@ -14,8 +14,7 @@ namespace torchc::jit {
 inline constexpr size_t frameHeaderBytes = 16;
 inline constexpr uint32_t requestVersion = 1;
 
-std::vector<uint8_t> makeCompileRequest(std::string_view optionsJson,
-                                        std::span<const uint8_t> trace);
+std::vector<uint8_t> makeCompileRequest(std::string_view optionsJson, std::span<const uint8_t> trace);
 
 /// One piece of an answer: "object", "text", "record", "error" (JSON) ...; borrows from the
 /// answer's bytes.

@@ -31,8 +31,7 @@ struct Launch {
 int launch(void *argument) {
   auto *l = static_cast<Launch *>(argument);
   char *environment[] = {nullptr};
-  l->error =
-      posix_spawn(&l->pid, l->executable, &l->actions, &l->attributes, l->arguments, environment);
+  l->error = posix_spawn(&l->pid, l->executable, &l->actions, &l->attributes, l->arguments, environment);
   return 0;
 }
 
@@ -49,15 +48,13 @@ void prepare(Launch &l, int theirs) {
   posix_spawnattr_init(&l.attributes);
   posix_spawnattr_setsigmask(&l.attributes, &none);
   posix_spawnattr_setsigdefault(&l.attributes, &all);
-  posix_spawnattr_setflags(&l.attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&l.attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
 /// A vfork whose child has no exit signal: plain wait() in another thread can't catch it and no
 /// SIGCHLD is sent.
 void runInMiddleProcess(Launch &l) {
-  void *stack = mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  void *stack = mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) {
     l.error = errno;
     return;

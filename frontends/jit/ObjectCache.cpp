@@ -88,9 +88,7 @@ bool makeFolders(const std::string &path) {
   return true;
 }
 
-bool isEntryName(const char *name) {
-  return std::strlen(name) == 64 && std::strspn(name, "0123456789abcdef") == 64;
-}
+bool isEntryName(const char *name) { return std::strlen(name) == 64 && std::strspn(name, "0123456789abcdef") == 64; }
 bool isTemporaryName(const char *name) { return std::strncmp(name, ".tmp-", 5) == 0; }
 
 } // namespace
@@ -100,8 +98,8 @@ std::string torchc::jit::defaultCacheFolder() {
     return folder;
   char buffer[4096];
   passwd user, *found = nullptr;
-  if (getpwuid_r(geteuid(), &user, buffer, sizeof buffer, &found) != 0 || !found ||
-      !found->pw_dir || found->pw_dir[0] != '/')
+  if (getpwuid_r(geteuid(), &user, buffer, sizeof buffer, &found) != 0 || !found || !found->pw_dir ||
+      found->pw_dir[0] != '/')
     return {};
   return std::string(found->pw_dir) + "/.cache/torchc";
 }
@@ -176,10 +174,8 @@ std::optional<std::vector<uint8_t>> ObjectCache::load(const Sha256Digest &key) {
   return bytes;
 }
 
-bool ObjectCache::writeEntry(const char *temporary, const Sha256Digest &key,
-                             std::span<const uint8_t> bytes) {
-  Descriptor file{
-      openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
+bool ObjectCache::writeEntry(const char *temporary, const Sha256Digest &key, std::span<const uint8_t> bytes) {
+  Descriptor file{openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
   if (file.fd < 0)
     return false;
   EntryHeader head = headerOf(key, bytes);
@@ -192,8 +188,8 @@ bool ObjectCache::store(const Sha256Digest &key, std::span<const uint8_t> bytes)
     return false;
   static std::atomic<uint64_t> counter{0};
   char temporary[96];
-  std::snprintf(temporary, sizeof temporary, ".tmp-%d-%llx-%llu", int(getpid()),
-                (unsigned long long)(time(nullptr)), (unsigned long long)(counter++));
+  std::snprintf(temporary, sizeof temporary, ".tmp-%d-%llx-%llu", int(getpid()), (unsigned long long)(time(nullptr)),
+                (unsigned long long)(counter++));
   if (!writeEntry(temporary, key, bytes)) {
     note("an entry cannot be stored", std::strerror(errno));
     unlinkat(folder, temporary, 0);
@@ -258,8 +254,7 @@ void ObjectCache::trim() {
   if (total <= options.maxBytes)
     return;
   std::sort(entries.begin(), entries.end(), [](const Found &a, const Found &b) {
-    return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec
-                                          : a.used.tv_nsec < b.used.tv_nsec;
+    return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
   });
   for (const Found &f : entries) {
     // Some room below the bound, so that the next store needn't trim again.

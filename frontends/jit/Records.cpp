@@ -76,8 +76,7 @@ Records &Records::global() {
   return *records;
 }
 
-void Records::add(RecordKind kind, const Site &site, std::string reason, std::string oldValue,
-                  std::string newValue) {
+void Records::add(RecordKind kind, const Site &site, std::string reason, std::string oldValue, std::string newValue) {
   for (std::string *s : {&reason, &oldValue, &newValue})
     cut(*s);
   std::string key = keyOf(kind, site, reason);
@@ -109,8 +108,7 @@ std::vector<Record> Records::all() const {
     std::lock_guard lock(mutex);
     list.assign(byUse.begin(), byUse.end());
   }
-  std::sort(list.begin(), list.end(),
-            [](const Record &a, const Record &b) { return a.first < b.first; });
+  std::sort(list.begin(), list.end(), [](const Record &a, const Record &b) { return a.first < b.first; });
   return list;
 }
 

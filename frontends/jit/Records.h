@@ -11,15 +11,7 @@
 
 namespace torchc::jit {
 
-enum class RecordKind : uint8_t {
-  Fallback,
-  Miss,
-  Specialise,
-  CompileFailed,
-  Relaxation,
-  Cache,
-  Helper
-};
+enum class RecordKind : uint8_t { Fallback, Miss, Specialise, CompileFailed, Relaxation, Cache, Helper };
 /// "compile-failed" and so on, as the reports print it.
 const char *kindName(RecordKind kind);
 
@@ -46,8 +38,7 @@ public:
   Records(const Records &) = delete;
 
   /// Counts an occurrence. Equal kind, site and reason are one record.
-  void add(RecordKind kind, const Site &site, std::string reason, std::string oldValue = {},
-           std::string newValue = {});
+  void add(RecordKind kind, const Site &site, std::string reason, std::string oldValue = {}, std::string newValue = {});
 
   /// Oldest first occurrence first.
   std::vector<Record> all() const;

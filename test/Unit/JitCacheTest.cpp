@@ -128,8 +128,7 @@ TEST_F(CacheTest, OldestUseGoesFirst) {
   o.maxBytes = 100000;
   ObjectCache cache(o);
   auto age = [&](int i, int seconds) {
-    fs::last_write_time(fileOf(i),
-                        fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
+    fs::last_write_time(fileOf(i), fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
   };
   for (int i = 0; i < 12; ++i) {
     cache.store(keyOf(i), content(i, 8000));
@@ -150,8 +149,7 @@ TEST_F(CacheTest, OldestUseGoesFirst) {
 
 TEST_F(CacheTest, TrimRemovesWhatAKilledProcessLeft) {
   ObjectCache cache(options());
-  std::string old = objects + "/.tmp-1-2-3", fresh = objects + "/.tmp-4-5-6",
-              foreign = objects + "/README";
+  std::string old = objects + "/.tmp-1-2-3", fresh = objects + "/.tmp-4-5-6", foreign = objects + "/README";
   for (const std::string &f : {old, fresh, foreign})
     std::ofstream(f) << "x";
   fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
@@ -205,9 +203,7 @@ TEST_F(CacheTest, AHitIsFast) {
   for (int i = 0; i < 200; ++i) {
     auto start = std::chrono::steady_clock::now();
     ASSERT_TRUE(cache.load(keyOf(1)));
-    times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
-            .count());
+    times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
   }
   std::sort(times.begin(), times.end());
   RecordProperty("medianMicroseconds", std::to_string(times[100]));

@@ -75,8 +75,7 @@ int main(int argc, char **argv) {
     std::string text(header[0], '\0');
     if (!transfer(text.data(), text.size(), false))
       return 0;
-    std::string word = text.substr(0, text.find(' ')),
-                rest = text.substr(std::min(text.size(), word.size() + 1));
+    std::string word = text.substr(0, text.find(' ')), rest = text.substr(std::min(text.size(), word.size() + 1));
     uint64_t id = header[1];
     if (word == "echo")
       answer(id, rest);

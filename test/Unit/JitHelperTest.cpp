@@ -70,8 +70,7 @@ TEST_F(HelperTest, SendReturnsAtOnceAndCallbacksMaySend) {
   Helper h(options());
   std::atomic<bool> done{false};
   auto start = std::chrono::steady_clock::now();
-  h.send(bytes("slow 200"),
-         [&](HelperAnswer) { h.send(bytes("echo x"), [&](HelperAnswer a) { done = a.ok; }); });
+  h.send(bytes("slow 200"), [&](HelperAnswer) { h.send(bytes("echo x"), [&](HelperAnswer a) { done = a.ok; }); });
   EXPECT_LT(std::chrono::steady_clock::now() - start, 100ms);
   EXPECT_EQ(h.pending(), 1u);
   while (!done)
@@ -153,8 +152,7 @@ TEST_F(HelperTest, MissingExecutableIsNamed) {
   HelperOptions o = options();
   o.executable = "/no/such/torchc-compiled";
   Helper h(o);
-  EXPECT_EQ(ask(h, "echo x"),
-            "!cannot start helper '/no/such/torchc-compiled': No such file or directory");
+  EXPECT_EQ(ask(h, "echo x"), "!cannot start helper '/no/such/torchc-compiled': No such file or directory");
   EXPECT_EQ(records.all().size(), 1u);
 }
 
@@ -164,8 +162,7 @@ TEST_F(HelperTest, ShutdownFailsWhatIsPending) {
   for (int i = 0; i < 3; ++i)
     h.send(bytes("hang"), [&](HelperAnswer a) { errors.push_back(a.error); });
   h.shutdown();
-  EXPECT_THAT(errors, testing::ElementsAre("helper was shut down", "helper was shut down",
-                                           "helper was shut down"));
+  EXPECT_THAT(errors, testing::ElementsAre("helper was shut down", "helper was shut down", "helper was shut down"));
   EXPECT_EQ(ask(h, "echo x"), "!helper was shut down");
 }
 
@@ -178,9 +175,7 @@ TEST_F(HelperTest, TooLargeRequestsAreRefused) {
 }
 
 TEST_F(HelperTest, LeaksNoDescriptors) {
-  auto count = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-  };
+  auto count = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
   auto before = count();
   for (int i = 0; i < 5; ++i) {
     Helper h(options());

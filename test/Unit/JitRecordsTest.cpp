@@ -45,10 +45,9 @@ TEST(Records, KeepsTheLatestWithinItsCapacity) {
 TEST(Records, JsonIsEscaped) {
   Records r;
   r.add(RecordKind::CompileFailed, {"a\"b\\.py", "f", 1}, "line\nbreak", "é", "x");
-  EXPECT_EQ(r.json(),
-            "{\"dropped\":0,\"records\":[{\"kind\":\"compile-failed\",\"file\":\"a\\\"b\\\\.py\","
-            "\"line\":1,\"function\":\"f\",\"reason\":\"line\\u000abreak\",\"old\":\"é\","
-            "\"new\":\"x\",\"count\":1}]}");
+  EXPECT_EQ(r.json(), "{\"dropped\":0,\"records\":[{\"kind\":\"compile-failed\",\"file\":\"a\\\"b\\\\.py\","
+                      "\"line\":1,\"function\":\"f\",\"reason\":\"line\\u000abreak\",\"old\":\"é\","
+                      "\"new\":\"x\",\"count\":1}]}");
 }
 
 TEST(Records, LongTextsAreCutAtACharacter) {

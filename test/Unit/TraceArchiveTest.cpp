@@ -15,9 +15,7 @@ using testing::HasSubstr;
 
 namespace {
 
-std::span<const uint8_t> bytesOf(std::string_view s) {
-  return {reinterpret_cast<const uint8_t *>(s.data()), s.size()};
-}
+std::span<const uint8_t> bytesOf(std::string_view s) { return {reinterpret_cast<const uint8_t *>(s.data()), s.size()}; }
 std::vector<uint8_t> fileBytes(const std::string &path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -33,8 +31,7 @@ std::string zipRefusal(std::span<const uint8_t> bytes) {
 }
 
 std::vector<uint8_t> sampleZip() {
-  ZipEntry entries[] = {
-      {"a.txt", bytesOf("hello")}, {"dir/empty", {}}, {"b", bytesOf("0123456789")}};
+  ZipEntry entries[] = {{"a.txt", bytesOf("hello")}, {"dir/empty", {}}, {"b", bytesOf("0123456789")}};
   return writeZip(entries);
 }
 
@@ -193,26 +190,20 @@ TEST(Safetensors, SaysWhatIsWrong) {
               HasSubstr("tensor 'a' has dtype 'F8_E4M3', which isn't supported"));
   EXPECT_THAT(safeRefusal(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8),
               HasSubstr("don't take 8 bytes"));
-  EXPECT_THAT(
-      safeRefusal(R"({"a":{"dtype":"F32","shape":[4611686018427387903,9],"data_offsets":[0,8]}})",
-                  8),
-      HasSubstr("don't take 8 bytes"));
+  EXPECT_THAT(safeRefusal(R"({"a":{"dtype":"F32","shape":[4611686018427387903,9],"data_offsets":[0,8]}})", 8),
+              HasSubstr("don't take 8 bytes"));
   EXPECT_THAT(safeRefusal(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,8]}})", 8),
               HasSubstr("unexpected a negative number"));
-  EXPECT_THAT(safeRefusal(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2),
-              HasSubstr("from byte 0"));
+  EXPECT_THAT(safeRefusal(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2), HasSubstr("from byte 0"));
   EXPECT_THAT(safeRefusal(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}})", 1),
               HasSubstr("one of two data_offsets"));
   EXPECT_THAT(safeRefusal(R"({"a":{"dtype":"U8","shape":[1]}})", 1), HasSubstr("expected"));
-  EXPECT_THAT(safeRefusal(R"({"a":{},"a":{}})", 0),
-              HasSubstr("dtype, shape and data_offsets expected"));
-  EXPECT_THAT(
-      safeRefusal(std::string(f32).insert(1, std::string(f32 + 1, std::strlen(f32) - 2) + ","), 8),
-      HasSubstr("name 'a' appears twice"));
+  EXPECT_THAT(safeRefusal(R"({"a":{},"a":{}})", 0), HasSubstr("dtype, shape and data_offsets expected"));
+  EXPECT_THAT(safeRefusal(std::string(f32).insert(1, std::string(f32 + 1, std::strlen(f32) - 2) + ","), 8),
+              HasSubstr("name 'a' appears twice"));
   EXPECT_THAT(safeRefusal("{\"a\":", 0), HasSubstr("isn't JSON at byte"));
   EXPECT_THAT(safeRefusal("[]", 0), HasSubstr("doesn't start with '{'"));
-  EXPECT_THAT(safeRefusal(std::string("{\"a\":") + std::string(1000000, '['), 0),
-              HasSubstr("an array"));
+  EXPECT_THAT(safeRefusal(std::string("{\"a\":") + std::string(1000000, '['), 0), HasSubstr("an array"));
   EXPECT_THAT(safeRefusal(std::vector<uint8_t>(8, 0xff)), HasSubstr("doesn't fit"));
 }
 
@@ -224,8 +215,7 @@ TEST(Safetensors, WriterRefusesWhatItCannotSay) {
   };
   EXPECT_THAT(refusal({{"a", DType::C128, {0}, {}}}), HasSubstr("no complex128"));
   EXPECT_THAT(refusal({{"a", DType::F32, {1}, {}}}), HasSubstr("don't take 0 bytes"));
-  EXPECT_THAT(refusal({{"a", DType::F32, {0}, {}}, {"a", DType::F32, {0}, {}}}),
-              HasSubstr("twice"));
+  EXPECT_THAT(refusal({{"a", DType::F32, {0}, {}}, {"a", DType::F32, {0}, {}}}), HasSubstr("twice"));
   EXPECT_THAT(refusal({{"\xff\n", DType::F32, {0}, {}}}), HasSubstr("isn't UTF-8"));
 }
 
@@ -243,8 +233,8 @@ TEST(Safetensors, TruncationAndDamageAreRefusedOrConsistent) {
     if (!readSafetensors(b, tensors, metadata, diag))
       continue;
     for (const SafeTensor &t : tensors)
-      ASSERT_TRUE(t.data.empty() || (t.data.data() >= b.data() &&
-                                     t.data.data() + t.data.size() <= b.data() + b.size()));
+      ASSERT_TRUE(t.data.empty() ||
+                  (t.data.data() >= b.data() && t.data.data() + t.data.size() <= b.data() + b.size()));
     ASSERT_TRUE(writeSafetensors(tensors, metadata, out, diag)) << diag.text;
   }
 }

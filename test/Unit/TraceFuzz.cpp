@@ -21,8 +21,7 @@ static void fuzzSafetensors(std::span<const uint8_t> bytes) {
   SafeMetadata metadata;
   std::vector<uint8_t> out;
   Diag diag;
-  if (readSafetensors(bytes, tensors, metadata, diag) &&
-      !writeSafetensors(tensors, metadata, out, diag))
+  if (readSafetensors(bytes, tensors, metadata, diag) && !writeSafetensors(tensors, metadata, out, diag))
     std::abort();
 }
 
@@ -39,14 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   std::span<const uint8_t> rest(data + 1, size - 1);
   switch (data[0] % 3) {
-  case 0:
-    fuzzTrace({rest.begin(), rest.end()});
-    break;
-  case 1:
-    fuzzSafetensors(rest);
-    break;
-  default:
-    fuzzZip(rest);
+  case 0: fuzzTrace({rest.begin(), rest.end()}); break;
+  case 1: fuzzSafetensors(rest); break;
+  default: fuzzZip(rest);
   }
   return 0;
 }

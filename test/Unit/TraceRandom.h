@@ -11,8 +11,7 @@ inline uint64_t below(Rng &rng, uint64_t n) { return rng() % n; }
 
 /// A trace with every kind of record in it; `depth` levels of subgraphs at most.
 inline Trace randomTrace(Rng &rng, int depth = 2) {
-  static const char *const names[] = {"add.Tensor", "mul.Scalar", "relu.default", "copy_.default",
-                                      "custom::soft.x"};
+  static const char *const names[] = {"add.Tensor", "mul.Scalar", "relu.default", "copy_.default", "custom::soft.x"};
   Trace t;
   std::vector<uint32_t> live;
   for (uint64_t i = below(rng, 3); i-- > 0;)
@@ -20,9 +19,8 @@ inline Trace randomTrace(Rng &rng, int depth = 2) {
   auto tensor = [&] {
     std::vector<TraceDim> sizes(below(rng, 5));
     for (TraceDim &d : sizes)
-      d = !t.symbols.empty() && below(rng, 4) == 0
-              ? TraceDim::symbol(uint32_t(below(rng, t.symbols.size())))
-              : TraceDim(int64_t(below(rng, 9)));
+      d = !t.symbols.empty() && below(rng, 4) == 0 ? TraceDim::symbol(uint32_t(below(rng, t.symbols.size())))
+                                                   : TraceDim(int64_t(below(rng, 9)));
     uint32_t v = t.addTensor(DType(below(rng, numDTypes)), sizes, below(rng, 2));
     if (below(rng, 3))
       return v;
@@ -67,9 +65,8 @@ inline Trace randomTrace(Rng &rng, int depth = 2) {
     std::vector<Attr> attrs;
     for (uint64_t k = below(rng, 4); k-- > 0;)
       attrs.push_back(all[below(rng, std::size(all))]);
-    uint32_t node = t.addNode(
-        t.addOp(names[below(rng, std::size(names))]), in, out, attrs,
-        below(rng, 4) ? t.addSource("model.py", uint32_t(below(rng, 9)), "forward") : traceNone);
+    uint32_t node = t.addNode(t.addOp(names[below(rng, std::size(names))]), in, out, attrs,
+                              below(rng, 4) ? t.addSource("model.py", uint32_t(below(rng, 9)), "forward") : traceNone);
     live.insert(live.end(), out.begin(), out.end());
     if (below(rng, 3) == 0)
       t.addEffect(node, EffectKind::Write, t.values[out[0]].storage);
@@ -90,15 +87,10 @@ inline void damage(Rng &rng, std::vector<uint8_t> &bytes) {
   for (uint64_t i = 1 + below(rng, 4); i-- > 0 && !bytes.empty();) {
     size_t at = below(rng, bytes.size());
     switch (below(rng, 4)) {
-    case 0:
-      bytes[at] ^= uint8_t(1 << below(rng, 8));
-      break;
-    case 1:
-      bytes[at] = uint8_t(rng());
-      break;
+    case 0: bytes[at] ^= uint8_t(1 << below(rng, 8)); break;
+    case 1: bytes[at] = uint8_t(rng()); break;
     case 2: {
-      static const uint64_t words[] = {~0ull,         1ull << 63,    (1ull << 63) - 1,
-                                       0xffffffffull, 0x80000000ull, 0};
+      static const uint64_t words[] = {~0ull, 1ull << 63, (1ull << 63) - 1, 0xffffffffull, 0x80000000ull, 0};
       uint64_t w = words[below(rng, 6)];
       for (size_t k = 0; k < (below(rng, 2) ? 8 : 4) && at + k < bytes.size(); ++k)
         bytes[at + k] = uint8_t(w >> 8 * k);

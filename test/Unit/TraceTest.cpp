@@ -21,8 +21,7 @@ Trace sample() {
   uint32_t y = t.addTensor(DType::F32, part), z = t.addTensor(DType::F32, part);
   uint32_t line = t.addSource("file.py", 12, "f");
   int64_t starts[] = {0, 3};
-  Attr slice[] = {Attr::ints(starts, 2)}, two[] = {Attr::number(2)},
-       hole[] = {Attr::integer(number)};
+  Attr slice[] = {Attr::ints(starts, 2)}, two[] = {Attr::number(2)}, hole[] = {Attr::integer(number)};
   hole[0].tag = AttrTag::Hole;
   t.addNode(t.addOp("slice.Tensor"), {{x}}, {{view}}, slice, line);
   t.addNode(t.addOp("mul.Scalar"), {{view}}, {{y}}, two, line);
@@ -70,8 +69,8 @@ TEST(Trace, AddsToATraceThatWasRead) {
 TEST(Trace, AttributesKeepTheirBits) {
   Trace t;
   int64_t list[] = {-1, 1ll << 62};
-  for (const Attr &a : {Attr(), Attr::boolean(true), Attr::integer(-5), Attr::number(-0.0),
-                        Attr::string("a\0b", 3), Attr::dtype(DType::I8), Attr::ints(list, 2)})
+  for (const Attr &a : {Attr(), Attr::boolean(true), Attr::integer(-5), Attr::number(-0.0), Attr::string("a\0b", 3),
+                        Attr::dtype(DType::I8), Attr::ints(list, 2)})
     EXPECT_TRUE(t.attr(t.makeAttr(a)) == a);
 }
 
@@ -113,9 +112,7 @@ TEST(TraceVerify, RefusesWhatReachesBeyondItsStorage) {
 TEST(TraceResolve, NamesTheUnknownOp) {
   Trace t = sample();
   Diag diag;
-  LookupOp lookup = [](std::string_view name) {
-    return name == "add.Scalar" ? unresolvedOp : uint32_t(name.size());
-  };
+  LookupOp lookup = [](std::string_view name) { return name == "add.Scalar" ? unresolvedOp : uint32_t(name.size()); };
   EXPECT_FALSE(resolveOps(t, lookup, diag));
   EXPECT_EQ(diag.kind, ErrorKind::NotImplemented);
   EXPECT_THAT(diag.text, HasSubstr("'add.Scalar'"));
@@ -142,8 +139,7 @@ TEST(Sha256, MatchesTheStandardsExamples) {
   EXPECT_EQ(hashText("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(hashText("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(hashText(std::string(1000000, 'a')),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(hashText(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST(Sha256, PiecesGiveTheSameDigest) {
