@@ -194,9 +194,10 @@ TEST(HelperProtocol, RequestHasTheDocumentedLayout) {
 
 TEST(HelperProtocol, AnswersAreTakenApart) {
   std::string text("\0\0\0\0\6\0\0\0\3\0\0\0\0\0\0\0objectELF\4\0\0\0\0\0\0\0\0\0\0\0text", 41);
+  std::vector<uint8_t> answer = bytes(text); // the pieces borrow from it
   CompileAnswer a;
   Diag diag;
-  ASSERT_TRUE(parseCompileAnswer(bytes(text), a, diag)) << diag.text;
+  ASSERT_TRUE(parseCompileAnswer(answer, a, diag)) << diag.text;
   EXPECT_EQ(a.status, 0u);
   ASSERT_EQ(a.pieces.size(), 2u);
   EXPECT_EQ(a.pieces[0].kind, "object");
