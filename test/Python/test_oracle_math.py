@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from op_samples import from_bits, values
-from oracle import api, body, fused
+from oracle import api, attention, body, fused
 from oracle.dtypes import ALL, FLOATS, INTS, Arr, DType, cast, same_bits
 
 RNG = np.random.default_rng(3)
@@ -235,3 +235,36 @@ def test_training_bits_equal_torchc() -> None:
 
 def test_uniform_dtypes_cover_all() -> None:
     assert set(FLOATS) | set(INTS) | {DType.Bool} == set(ALL)
+
+
+def test_batch_norm_values() -> None:
+    x = Arr(DType.F64, RNG.standard_normal((6, 3, 5)))
+    zero, one = Arr(DType.F64, np.zeros(3)), Arr(DType.F64, np.ones(3))
+    y, mean, var = fused.batch_norm(x, zero, one, training=True)
+    m, v = x.data.mean((0, 2), keepdims=True), x.data.var((0, 2), keepdims=True)
+    np.testing.assert_allclose(y.data, (x.data - m) / np.sqrt(v + 1e-5), rtol=1e-10)
+    np.testing.assert_allclose(mean.data, 0.1 * m.reshape(-1), rtol=1e-10)
+    np.testing.assert_allclose(var.data, 0.9 + 0.1 * x.data.var((0, 2), ddof=1), rtol=1e-10)
+    np.testing.assert_allclose(fused.batch_norm(x, mean, var)[1].data, mean.data)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_values(causal: bool) -> None:
+    q, k, v = (
+        Arr(DType.F64, RNG.standard_normal((2, h, n, 8))) for h, n in ((4, 70), (2, 150), (2, 150))
+    )
+    got = attention.attention(q, k, v, is_causal=causal).data
+    wide_k, wide_v = (np.repeat(t.data, 2, axis=1) for t in (k, v))
+    scores = q.data @ wide_k.swapaxes(-1, -2) * 8**-0.5
+    if causal:
+        scores = np.where(np.tri(70, 150, dtype=bool), scores, -np.inf)
+    np.testing.assert_allclose(got, _softmax64(scores, -1) @ wide_v, rtol=1e-10, atol=1e-12)
+
+
+def test_attention_of_masked_rows_is_zero() -> None:
+    q, k, v = (
+        Arr(DType.F32, RNG.standard_normal((1, 1, n, 4)).astype(np.float32)) for n in (2, 3, 3)
+    )
+    mask = Arr(DType.Bool, np.array([[False] * 3, [True, False, False]]))
+    out = attention.attention(q, k, v, mask).data[0, 0]
+    assert out[0].tolist() == [0, 0, 0, 0] and np.array_equal(out[1], v.data[0, 0, 0])

@@ -261,3 +261,38 @@ def gelu(x: Arr) -> Arr:
         return from_compute(
             np.asarray((v * v.dtype.type(0.5)) * (v.dtype.type(1) + inner)), x.dtype
         )
+
+
+def batch_norm(
+    x: Arr,
+    running_mean: Arr,
+    running_var: Arr,
+    weight: Arr | None = None,
+    bias: Arr | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> tuple[Arr, Arr, Arr]:
+    """torch.nn.functional.batch_norm over [N, C, …]: (y, new running mean, new running var).
+
+    N4 over (n, spatial) with correction 0 for y, correction 1 for the running variance:
+    running = (1−momentum)·running + momentum·new.
+    """
+    v = to_compute(x)
+    axes = (0, *range(2, x.ndim))
+    channel = (1, -1) + (1,) * (x.ndim - 2)
+    mean, var = to_compute(running_mean), to_compute(running_var)
+    keep, mix = (number_to_compute(m, x.dtype) for m in (1 - momentum, momentum))
+    n = np.asarray(int(np.prod([x.shape[a] for a in axes]))).astype(v.dtype)
+    with np.errstate(all="ignore"):
+        new_mean, new_var = mean, var
+        if training:
+            fresh = reduce_values(v, axes, False, sum_rows) / n
+            new_mean = keep * mean + mix * fresh
+            new_var = keep * var + mix * var_values(v, axes, 1, False)
+            mean, var = fresh, var_values(v, axes, 0, False)
+        rstd = np.asarray(1, v.dtype) / np.sqrt(var + number_to_compute(eps, x.dtype))
+        core = np.asarray((v - mean.reshape(channel)) * rstd.reshape(channel))
+        w, b = (None if t is None else to_compute(t).reshape(channel) for t in (weight, bias))
+        y = from_compute(_affine(core, w, b), x.dtype)
+    return y, from_compute(new_mean, running_mean.dtype), from_compute(new_var, running_var.dtype)
