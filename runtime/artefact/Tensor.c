@@ -100,7 +100,9 @@ void rtAppendTensor(RtText *t, const DLTensor *x) {
     rtAppend(t, "type(code %u, %u bits, %u lanes)[", x->dtype.code, x->dtype.bits, x->dtype.lanes);
   else
     rtAppend(t, "%s[", rtDtypeName((uint32_t)dtype));
-  for (int i = 0; i < x->ndim && x->shape; ++i)
+  if (x->ndim > rtMaxRank) // more likely garbage than a tensor: its shape isn't touched
+    rtAppend(t, "rank %d", (int)x->ndim);
+  for (int i = 0; i < x->ndim && x->ndim <= rtMaxRank && x->shape; ++i)
     rtAppend(t, "%s%lld", i ? "," : "", (long long)x->shape[i]);
   rtAppend(t, "]");
 }
