@@ -1,12 +1,10 @@
 // Sizes and strides: contiguity, row-major strides, and the simplification that strided loops start with. Strides are in
 // elements and may be 0 (expanded) or negative.
 #pragma once
+#include "dialects/rules/Dims.h" // maxRank
 #include <cstdint>
 
 namespace torchc {
-
-/// PyTorch's limit on the number of dimensions.
-inline constexpr int maxRank = 64;
 
 /// Product of the sizes; -1 if it leaves int64 (no such tensor exists).
 inline int64_t numElements(int rank, const int64_t *sizes) {

@@ -1,0 +1,182 @@
+#include "frontends/autograd/Autograd.h"
+#include "frontends/autograd/Tape.h"
+#include "frontends/autograd/Views.h"
+#include "frontends/eager/Api.h"
+#include "frontends/eager/Modes.h"
+
+namespace torchc {
+
+void setRequiresGrad(TensorImpl *t, bool on) {
+  refreshView(t);
+  if (on && !isFloat(t->dtype) && !isComplex(t->dtype))
+    fail("only Tensors of floating point and complex dtype can require gradients");
+  if (!on && !isLeaf(t))
+    fail("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+         "that doesn't require differentiation use var_no_grad = var.detach().");
+  if (on == t->requiresGrad())
+    return;
+  if (on)
+    leafNode(t);
+  t->flags = on ? t->flags | FlagRequiresGrad : t->flags & ~FlagRequiresGrad;
+  bumpEpoch();
+  noteEffect(Effect::RequiresGrad, t, nullptr, on);
+}
+bool requiresGrad(TensorImpl *t) {
+  refreshView(t);
+  return t->requiresGrad();
+}
+Node *gradFn(TensorImpl *t) {
+  refreshView(t);
+  return t->requiresGrad() && t->node && t->node->kind != NodeKind::Accumulate ? t->node : nullptr;
+}
+bool isLeaf(TensorImpl *t) { return !gradFn(t); }
+
+Tensor gradOf(TensorImpl *t) {
+  refreshView(t);
+  if (!t->node)
+    return {};
+  if (t->node->kind == NodeKind::Accumulate)
+    return Tensor::borrow(t->node->leaf().grad);
+  return t->node->extra ? t->node->extra->retained : Tensor();
+}
+
+void setGrad(TensorImpl *t, const Tensor &grad) {
+  if (grad.defined()) {
+    if (!sameShape(grad.impl(), t))
+      fail("assigned grad has data of a different size: expected " + t->dims().str() + ", got " + grad->dims().str());
+    if (grad->dtype != t->dtype)
+      fail("assigned grad has data of a different type: expected " + std::string(torchName(t->dtype)) + ", got " +
+           std::string(torchName(grad->dtype)));
+    if (grad->device != t->device)
+      fail("assigned grad has data located on a different device");
+    if (grad.impl() == t)
+      fail("can't assign Variable as its own grad");
+  }
+  if (Node *n = gradFn(t)) {
+    if (grad.defined() || n->extra)
+      n->more().retained = grad;
+  } else if (grad.defined() || t->node) {
+    TensorImpl *old = std::exchange(leafNode(t)->leaf().grad, Tensor(grad).take());
+    if (old)
+      release(old);
+  }
+  noteEffect(Effect::SetGrad, t, grad.impl());
+}
+
+void retainGrad(TensorImpl *t) {
+  if (!requiresGrad(t))
+    fail("can't retain_grad on Tensor that has requires_grad=False");
+  if (Node *n = gradFn(t))
+    n->more().retainGrad = true;
+}
+bool retainsGrad(TensorImpl *t) {
+  Node *n = gradFn(t);
+  return n && n->extra && n->extra->retainGrad;
+}
+
+Tensor detachTensor(const Tensor &t) {
+  materialize(t.impl());
+  TensorImpl *a = t.impl();
+  Tensor out(newAlias(a, a->rank, a->sizes(), a->contiguous() ? nullptr : a->strides(), 0));
+  out->tag = a->tag; // the same value in a trace
+  return out;
+}
+
+void detachInplace(TensorImpl *t) {
+  if (t->view)
+    fail("Can't detach views in-place. Use detach() instead.");
+  if (Node *n = std::exchange(t->node, nullptr))
+    release(n);
+  t->flags &= ~FlagRequiresGrad;
+  t->outputNumber = 0;
+}
+
+Tensor dataOf(const Tensor &t) {
+  Tensor out = detachTensor(t);
+  out->ownVersion = t->version();
+  out->flags |= flagOwnVersion;
+  return out;
+}
+
+void setData(TensorImpl *t, const Tensor &other) {
+  materialize(t);
+  materialize(other.impl());
+  if (isFloat(other->dtype) != isFloat(t->dtype) && t->requiresGrad())
+    fail("data set to a tensor that requires gradients must be floating point or complex dtype");
+  Dims sizes = other->dims(), strides(other->strides(), other->rank);
+  Storage *old = std::exchange(t->storage, other->storage ? retain(other->storage) : nullptr);
+  t->data = other->data;
+  t->dtype = other->dtype;
+  t->device = other->device;
+  t->flags = (t->flags & ~FlagNotCpu) | (other->flags & FlagNotCpu);
+  setDims(t, sizes.size(), sizes.data(), strides.data());
+  if (old)
+    release(old);
+  bumpEpoch();
+  noteEffect(Effect::SetData, t, other.impl());
+}
+
+static std::atomic<uint64_t> nextHook{1};
+
+uint64_t registerHook(TensorImpl *t, TensorHook hook) {
+  if (!requiresGrad(t))
+    fail("cannot register a hook on a tensor that doesn't require gradient");
+  uint64_t id = nextHook++;
+  leafNode(t)->more().hooks.push_back({id, t->outputNumber, std::move(hook)});
+  t->flags |= FlagHooked;
+  bumpEpoch();
+  return id;
+}
+uint64_t registerPostAccumulateHook(TensorImpl *t, std::function<void(const Tensor &)> hook) {
+  if (!requiresGrad(t) || !isLeaf(t))
+    fail("post accumulate grad hooks cannot be registered on non-leaf tensors");
+  uint64_t id = nextHook++;
+  leafNode(t)->more().postAccumulate.emplace_back(id, std::move(hook));
+  t->flags |= FlagHooked;
+  bumpEpoch();
+  return id;
+}
+bool removeHook(TensorImpl *t, uint64_t id) {
+  if (!t->node || !t->node->extra)
+    return false;
+  NodeExtra &e = *t->node->extra;
+  bumpEpoch();
+  return std::erase_if(e.hooks, [&](auto &h) { return h.id == id; }) +
+             std::erase_if(e.postAccumulate, [&](auto &h) { return h.first == id; }) >
+         0;
+}
+
+Node *recordFunction(std::unique_ptr<NodeFunction> fn, TensorList inputs, TensorList outputs) {
+  bool wanted = false;
+  for (const Tensor &t : inputs)
+    wanted |= t.defined() && requiresGrad(t.impl());
+  if (!wanted || !isGradEnabled())
+    return nullptr;
+  Node *n = newNode(NodeKind::Function, OpId::NumOps, int(inputs.size()));
+  for (size_t i = 0; i < inputs.size(); i++) {
+    TensorImpl *a = inputs[i].impl();
+    if (!a)
+      continue;
+    NodeInput &in = n->inputs()[i];
+    in.meta = newMeta(a->dtype, a->rank, a->sizes());
+    if (!a->requiresGrad())
+      continue;
+    in.next = retain(leafNode(a));
+    in.outputNumber = a->outputNumber;
+  }
+  n->more().function = std::move(fn);
+  n->extra->numOutputs = int(outputs.size());
+  bool used = false;
+  for (size_t i = 0; i < outputs.size(); i++) {
+    TensorImpl *o = outputs[i].impl();
+    if (!o || !(isFloat(o->dtype) || isComplex(o->dtype)))
+      continue;
+    rebaseHistory(o, retain(n));
+    o->outputNumber = uint8_t(i);
+    used = true;
+  }
+  release(n);
+  return used ? n : nullptr;
+}
+
+} // namespace torchc

@@ -1,0 +1,366 @@
+// The engine: pops nodes by descending sequence number, so consumers always come first and no counting pass over the
+// graph is needed; adds up cotangents in the order of rule N10.
+#include "dialects/rules/Vjp.h"
+#include "frontends/autograd/Autograd.h"
+#include "frontends/autograd/EagerBuilder.h"
+#include "frontends/autograd/Views.h"
+#include "frontends/eager/Api.h"
+#include "frontends/eager/Modes.h"
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace torchc {
+
+void backwardTwice() {
+  fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+       "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+       "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+       "after calling backward.");
+}
+
+namespace {
+
+std::atomic<uint32_t> nextPass{1};
+
+/// Not an expanded or shared tensor: nobody else can see its memory.
+bool ownedAlone(const Tensor &t) {
+  return t->refs.get() == 1 && t->storage && t->storage->refs.get() == 1 && t->contiguous();
+}
+
+Tensor add2(const Tensor &a, const Tensor &b) {
+  constexpr uint32_t traced = FlagRecording | FlagRetracing | FlagPending;
+  bool quiet = !((threadState.modes.flags | a->flags | b->flags) & traced) && !isGradEnabled();
+  if (quiet && ownedAlone(a) && b->contiguous() && a->dtype == b->dtype && sameShape(a.impl(), b.impl())) {
+    inplace(OpId::Add, a.impl(), b.impl());
+    return a;
+  }
+  return Tensor(binary(OpId::Add, a.impl(), b.impl()));
+}
+
+/// Un-broadcasts (N4) and returns to the operand's type: the one place where that happens.
+Tensor toOperand(Tensor d, const OperandMeta *meta, const TensorImpl *g) {
+  const int64_t *sizes = meta ? meta->sizes : g->sizes();
+  int rank = meta ? meta->rank : g->rank;
+  DType dtype = meta ? meta->dtype : g->dtype;
+  if (d->rank != rank || std::memcmp(d->sizes(), sizes, size_t(rank) * sizeof(int64_t))) {
+    EagerBuilder builder;
+    d = rules::sumTo(builder, EagerValue(std::move(d)), Dims(sizes, rank)).tensor;
+  }
+  return d->dtype == dtype ? d : callOp(OpId::Cast, {d}, {Attr::dtype(dtype)});
+}
+
+class Pass {
+public:
+  Pass(BackwardOptions options) : options(options), id(nextPass.fetch_add(2) | 1) {}
+  ~Pass();
+  void root(const Tensor &output, const Tensor &cotangent);
+  void targets(TensorList inputs);
+  void run();
+  std::vector<Tensor> results(TensorList inputs);
+  void keepNonLeaves();
+
+private:
+  struct Target {
+    Node *node;
+    int output;
+    Tensor grad;
+  };
+  void give(Node *n, int output, Tensor g);
+  void takeAll(Node *n, std::vector<Tensor> &out);
+  void accumulate(Node *n, Tensor g);
+  void runOp(Node *n, const Tensor &g);
+  void runFunction(Node *n, const std::vector<Tensor> &grads);
+  void capture(Node *n, const std::vector<Tensor> &grads);
+  bool needed(Node *n);
+  bool leadsOn(Node *n);
+  void findNeeded();
+  static bool later(Node *a, Node *b) { return a->sequence < b->sequence; }
+
+  BackwardOptions options;
+  uint32_t id;
+  std::vector<Node *> heap; // retained
+  // Cotangents of nodes with several outputs, and of nodes whose slot another pass owns.
+  std::unordered_map<Node *, std::vector<Tensor>> side;
+  std::vector<Target> wanted;
+  std::unordered_set<Node *> reach; // filled if there are targets
+  std::vector<Node *> roots;
+};
+
+Pass::~Pass() { // what is left after an error
+  for (Node *n : heap) {
+    if (n->slotOwner.load(std::memory_order_relaxed) == id) {
+      Tensor drop(std::exchange(n->grad, nullptr));
+      n->slotOwner.store(0, std::memory_order_release);
+    }
+    release(n);
+  }
+  for (Node *n : roots)
+    release(n);
+}
+
+void Pass::give(Node *n, int output, Tensor g) {
+  if (n->numOutputs() == 1) {
+    uint32_t free = 0;
+    if (n->slotOwner.compare_exchange_strong(free, id, std::memory_order_acquire)) {
+      auto it = side.find(n); // another pass held the slot when the first cotangent came
+      if (it == side.end()) {
+        n->grad = g.take();
+        heap.push_back(retain(n));
+        std::push_heap(heap.begin(), heap.end(), later);
+        return;
+      }
+      n->slotOwner.store(0, std::memory_order_release);
+    } else if (free == id) {
+      Tensor sum = add2(Tensor(std::exchange(n->grad, nullptr)), g);
+      n->grad = sum.take();
+      return;
+    }
+  }
+  auto [it, fresh] = side.try_emplace(n);
+  if (fresh) {
+    it->second.resize(size_t(n->numOutputs()));
+    heap.push_back(retain(n));
+    std::push_heap(heap.begin(), heap.end(), later);
+  }
+  Tensor &slot = it->second[size_t(output)];
+  slot = slot.defined() ? add2(std::move(slot), g) : std::move(g);
+}
+
+void Pass::takeAll(Node *n, std::vector<Tensor> &out) {
+  if (n->slotOwner.load(std::memory_order_relaxed) == id) {
+    out.assign(1, Tensor(std::exchange(n->grad, nullptr)));
+    n->slotOwner.store(0, std::memory_order_release);
+    return;
+  }
+  auto it = side.find(n);
+  out = std::move(it->second);
+  side.erase(it);
+}
+
+void Pass::root(const Tensor &output, const Tensor &cotangent) {
+  Node *n = leafNode(output.impl());
+  roots.push_back(retain(n));
+  give(n, output->outputNumber, cotangent);
+}
+
+void Pass::targets(TensorList inputs) {
+  for (const Tensor &t : inputs)
+    wanted.push_back({leafNode(t.impl()), t->outputNumber, {}});
+  if (!wanted.empty())
+    findNeeded();
+}
+
+/// Marks the nodes from which a target can be reached, targets included; others needn't run. Iterative: graphs are deep.
+void Pass::findNeeded() {
+  struct Frame {
+    Node *n;
+    int next;
+  };
+  std::unordered_set<Node *> visited;
+  for (const Target &t : wanted)
+    reach.insert(t.node);
+  for (Node *root : roots) {
+    if (!visited.insert(root).second)
+      continue;
+    std::vector<Frame> stack{{root, 0}};
+    while (!stack.empty()) {
+      Frame &f = stack.back();
+      if (f.n->kind == NodeKind::Accumulate || f.next == f.n->numInputs) {
+        bool hit = reach.count(f.n);
+        stack.pop_back();
+        if (hit && !stack.empty())
+          reach.insert(stack.back().n);
+        continue;
+      }
+      Node *x = f.n->inputs()[f.next++].next;
+      if (x && visited.insert(x).second)
+        stack.push_back({x, 0});
+      else if (x && reach.count(x))
+        reach.insert(f.n);
+    }
+  }
+}
+
+bool Pass::needed(Node *n) {
+  if (wanted.empty())
+    return true;
+  return reach.count(n);
+}
+
+/// Does anything below `n` need a gradient?
+bool Pass::leadsOn(Node *n) {
+  for (int i = 0; i < n->numInputs; i++)
+    if (Node *x = n->inputs()[i].next; x && needed(x))
+      return true;
+  return false;
+}
+
+void Pass::run() {
+  std::vector<Tensor> grads;
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    Node *n = heap.back();
+    heap.pop_back();
+    struct Hold {
+      Node *n;
+      ~Hold() { release(n); }
+    } hold{n};
+    takeAll(n, grads);
+    if (n->extra)
+      for (NodeExtra::Hook &h : std::vector<NodeExtra::Hook>(n->extra->hooks))
+        if (Tensor &g = grads[size_t(h.output)]; g.defined())
+          if (Tensor r = h.fn(g); r.defined())
+            g = std::move(r);
+    if (n->extra && n->extra->retainGrad)
+      n->extra->retained = grads[0];
+    capture(n, grads);
+    if (n->kind == NodeKind::Accumulate) {
+      if (grads[0].defined() && options.accumulate && needed(n))
+        accumulate(n, std::move(grads[0]));
+      continue;
+    }
+    if (!wanted.empty() && !leadsOn(n))
+      continue;
+    if (n->kind == NodeKind::Function)
+      runFunction(n, grads);
+    else
+      runOp(n, grads[0]);
+    if (!options.retainGraph)
+      freeSaved(n);
+  }
+}
+
+void Pass::capture(Node *n, const std::vector<Tensor> &grads) {
+  for (Target &t : wanted)
+    if (t.node == n)
+      t.grad = grads[size_t(t.output)];
+}
+
+void Pass::accumulate(Node *n, Tensor g) {
+  Leaf &leaf = n->leaf();
+  if (!leaf.variable)
+    return;
+  Tensor variable = Tensor::borrow(leaf.variable);
+  if (!leaf.grad) {
+    bool keep = !isGradEnabled() && ownedAlone(g) && !(threadState.modes.flags & (FlagRecording | FlagRetracing));
+    Tensor own = keep ? g : callOp(OpId::Cast, {g}, {Attr::dtype(g->dtype)});
+    leaf.grad = own.take();
+  } else if (isGradEnabled()) {
+    Tensor old(std::exchange(leaf.grad, nullptr));
+    leaf.grad = callOp(OpId::Add, {old, g}).take();
+  } else {
+    Tensor target = Tensor::borrow(leaf.grad); // PyTorch adds in place: whoever holds .grad sees the sum
+    add_(target, g);
+  }
+  noteEffect(Effect::SetGrad, leaf.variable, leaf.grad);
+  if (n->extra)
+    for (auto &h : std::vector(n->extra->postAccumulate))
+      h.second(variable);
+}
+
+void Pass::runOp(Node *n, const Tensor &g) {
+  NodeContext context(n, g);
+  EagerBuilder builder;
+  EagerValue cotangent(g);
+  for (int i = 0; i < n->numInputs; i++) {
+    NodeInput &in = n->inputs()[i];
+    if (!in.next || !needed(in.next))
+      continue;
+    EagerValue d = vjp(n->op, builder, context, cotangent, i);
+    if (!d.defined())
+      continue;
+    if (d.isNumber)
+      fail(ErrorKind::Internal, nodeName(n) + ": the derivative is a number");
+    give(in.next, in.outputNumber, toOperand(std::move(d.tensor), in.meta, g.impl()));
+  }
+}
+
+void Pass::runFunction(Node *n, const std::vector<Tensor> &grads) {
+  std::vector<bool> need(n->numInputs);
+  for (int i = 0; i < n->numInputs; i++)
+    need[size_t(i)] = n->inputs()[i].next && needed(n->inputs()[i].next);
+  std::vector<Tensor> out = n->extra->function->apply(grads, need);
+  if (out.size() < n->numInputs)
+    fail("function " + nodeName(n) + " returned an incorrect number of gradients (expected " + std::to_string(n->numInputs) +
+         ", got " + std::to_string(out.size()) + ")");
+  for (int i = 0; i < n->numInputs; i++) {
+    NodeInput &in = n->inputs()[i];
+    if (need[size_t(i)] && out[size_t(i)].defined())
+      give(in.next, in.outputNumber, toOperand(std::move(out[size_t(i)]), in.meta, nullptr));
+  }
+}
+
+/// backward(inputs=...) of non-leaves: their `.grad` grows too.
+void Pass::keepNonLeaves() {
+  for (Target &t : wanted)
+    if (t.node->kind != NodeKind::Accumulate && t.grad.defined()) {
+      Tensor &kept = t.node->more().retained;
+      kept = kept.defined() ? callOp(OpId::Add, {kept, t.grad}) : t.grad;
+    }
+}
+
+std::vector<Tensor> Pass::results(TensorList inputs) {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < inputs.size(); i++) {
+    if (!wanted[i].grad.defined() && !options.allowUnused)
+      fail("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
+           "the desired behavior.");
+    out.push_back(std::move(wanted[i].grad));
+  }
+  return out;
+}
+
+Tensor rootCotangent(const Tensor &output, const Tensor &given, size_t index) {
+  if (!requiresGrad(output.impl()))
+    fail("element " + std::to_string(index) + " of tensors does not require grad and does not have a grad_fn");
+  if (given.defined()) {
+    if (!sameShape(output.impl(), given.impl()))
+      fail("Mismatch in shape: grad_output[" + std::to_string(index) + "] has a shape of " + given->dims().str() +
+           " and output[" + std::to_string(index) + "] has a shape of " + output->dims().str() + ".");
+    return given->dtype == output->dtype ? given : callOp(OpId::Cast, {given}, {Attr::dtype(output->dtype)});
+  }
+  if (output->numel != 1)
+    fail("grad can be implicitly created only for scalar outputs");
+  if (!isFloat(output->dtype))
+    fail("grad can be implicitly created only for real scalar outputs but got " + std::string(torchName(output->dtype)));
+  Dims dims = output->dims();
+  return callOp(OpId::Full, {}, {rules::ints(dims), Attr::number(1), Attr::dtype(output->dtype)});
+}
+
+} // namespace
+
+std::vector<Tensor> runBackward(TensorList outputs, TensorList gradOutputs, TensorList inputs, BackwardOptions options) {
+  ModeGuard mode(options.createGraph ? 0 : uint32_t(FlagNoGrad), options.createGraph ? uint32_t(FlagNoGrad) : 0);
+  Pass pass(options);
+  for (const Tensor &t : inputs)
+    if (!t.defined() || !requiresGrad(t.impl()))
+      fail("One of the differentiated Tensors does not require grad");
+  for (size_t i = 0; i < outputs.size(); i++)
+    pass.root(outputs[i], rootCotangent(outputs[i], i < gradOutputs.size() ? gradOutputs[i] : Tensor(), i));
+  pass.targets(inputs);
+  pass.run();
+  if (!options.accumulate)
+    return pass.results(inputs);
+  pass.keepNonLeaves();
+  return {};
+}
+
+void backward(const Tensor &t, const Tensor &gradient, bool retainGraph, bool createGraph) {
+  BackwardOptions o;
+  o.retainGraph = retainGraph || createGraph;
+  o.createGraph = createGraph;
+  o.accumulate = true;
+  runBackward(TensorList(&t, 1), TensorList(&gradient, 1), {}, o);
+}
+
+std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList gradOutputs, bool retainGraph, bool createGraph,
+                         bool allowUnused) {
+  BackwardOptions o;
+  o.retainGraph = retainGraph || createGraph;
+  o.createGraph = createGraph;
+  o.allowUnused = allowUnused;
+  return runBackward(outputs, gradOutputs, inputs, o);
+}
+
+} // namespace torchc

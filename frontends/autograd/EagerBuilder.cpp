@@ -1,0 +1,92 @@
+#include "frontends/autograd/EagerBuilder.h"
+#include "frontends/autograd/Autograd.h"
+#include "frontends/eager/Api.h"
+
+namespace torchc {
+namespace {
+
+EagerValue run(OpId id, Operand *operands, int n, std::initializer_list<Attr> attrs) {
+  // Values have no layout for a derivative: a reshape that memory can't express copies.
+  if (id == OpId::Reshape)
+    return composite::reshapeOrCopy(Tensor::borrow(operands[0].tensor), IntList(attrs.begin()->list, attrs.begin()->size));
+  Tensor held; // an op of numbers alone takes the first as a tensor
+  if (n && !operands[0].tensor && (n == 1 || (n == 2 && !operands[1].tensor))) {
+    Attr full[] = {Attr::ints(nullptr, 0), operands[0].number.attr(), Attr::dtype(operands[0].number.dtype())};
+    held = callOpList(OpId::Full, {}, List<Attr>(full, 3));
+    operands[0] = held;
+  }
+  if (n == 2 && !attrs.size()) {
+    if (operands[0].tensor && operands[1].tensor)
+      return Tensor(binary(id, operands[0].tensor, operands[1].tensor));
+    return Tensor(operands[0].tensor ? binaryScalar(id, operands[0].tensor, operands[1].number)
+                                     : binaryScalar(id, operands[1].tensor, operands[0].number, true));
+  }
+  if (n == 1 && !attrs.size())
+    return Tensor(unary(id, operands[0].tensor));
+  return callOpList(id, List<Operand>(operands, size_t(n)), List<Attr>(attrs.begin(), attrs.size()));
+}
+
+Operand toOperand(const EagerValue &v) { return v.isNumber ? Operand(v.number) : Operand(v.tensor); }
+
+} // namespace
+
+EagerValue EagerBuilder::op(OpId id, std::initializer_list<OpArg<V>> args, std::initializer_list<Attr> attrs) {
+  Operand operands[maxFixedOperands];
+  int n = 0;
+  for (const OpArg<V> &a : args)
+    operands[n++] = a.value ? toOperand(*a.value) : Operand(Scalar::fromAttr(a.number));
+  return run(id, operands, n, attrs);
+}
+
+EagerValue EagerBuilder::op(OpId id, const V *values, int n, std::initializer_list<Attr> attrs) {
+  std::vector<Operand> operands;
+  for (int i = 0; i < n; i++)
+    operands.push_back(toOperand(values[i]));
+  return run(id, operands.data(), n, attrs);
+}
+
+static void checkVersion(TensorImpl *t, uint32_t expected, const Node *n) {
+  if (t->version() == expected)
+    return;
+  fail("one of the variables needed for gradient computation has been modified by an inplace operation: [" +
+       std::string(torchName(t->dtype)) + " " + t->dims().str() + "], saved for " + nodeName(n) + ", is at version " +
+       std::to_string(t->version()) + "; expected version " + std::to_string(expected) +
+       " instead. Hint: the operation that wrote to it came after it was used");
+}
+
+const EagerValue &NodeContext::operand(int i) const {
+  NodeInput &in = n->inputs()[i];
+  EagerValue &out = operands[i];
+  if (out.defined())
+    return out;
+  if (in.state & InputNumber) {
+    union {
+      uint64_t u;
+      double d;
+    } bits = {in.bits};
+    DType t = DType(in.numberType);
+    out = EagerValue(t == DType::F64 ? Scalar(bits.d) : t == DType::Bool ? Scalar(bits.u != 0) : Scalar(int64_t(bits.u)));
+    return out;
+  }
+  if (!in.saved)
+    backwardTwice();
+  checkVersion(in.saved, in.version, n);
+  out = EagerValue(Tensor::borrow(in.saved));
+  return out;
+}
+
+const EagerValue &NodeContext::result() const {
+  if (unpackedResult.defined())
+    return unpackedResult;
+  if (!n->result)
+    backwardTwice();
+  TensorImpl *r = n->result;
+  checkVersion(r, n->resultVersion, n);
+  Tensor t(newAlias(r, r->rank, r->sizes(), r->contiguous() ? nullptr : r->strides(), 0));
+  t->node = retain(n);
+  t->flags |= FlagRequiresGrad;
+  unpackedResult = EagerValue(std::move(t));
+  return unpackedResult;
+}
+
+} // namespace torchc

@@ -1,0 +1,48 @@
+// The builder of dialects/rules/Builder.h that runs ops: what derivatives and decompositions are instantiated with.
+#pragma once
+#include "dialects/rules/Builder.h"
+#include "frontends/autograd/Node.h"
+
+namespace torchc {
+
+/// A tensor, or the number that stood in an operand's place, or nothing.
+struct EagerValue {
+  Tensor tensor;
+  Scalar number;
+  bool isNumber = false;
+  EagerValue() = default;
+  EagerValue(Tensor t) : tensor(std::move(t)) {}
+  explicit EagerValue(const Scalar &s) : number(s), isNumber(true) {}
+  bool defined() const { return isNumber || tensor.defined(); }
+};
+
+struct EagerBuilder {
+  using V = EagerValue;
+  V op(OpId id, std::initializer_list<OpArg<V>> operands, std::initializer_list<Attr> attrs = {});
+  V op(OpId id, const V *operands, int n, std::initializer_list<Attr> attrs);
+  Dims dims(const V &v) { return v.isNumber ? Dims() : v.tensor->dims(); }
+  DType dtype(const V &v) { return v.isNumber ? v.number.dtype() : v.tensor->dtype; }
+};
+
+/// One node as its derivative sees it. Saved tensors are checked when they are read.
+class NodeContext {
+public:
+  NodeContext(Node *n, const Tensor &cotangent) : n(n), g(cotangent) {}
+  const EagerValue &operand(int i) const;
+  const EagerValue &result() const;
+  Dims operandDims(int i) const {
+    const OperandMeta *m = n->inputs()[i].meta;
+    return m ? m->dims() : n->inputs()[i].state & InputNumber ? Dims() : g->dims();
+  }
+  DType operandDType(int i) const { return n->inputs()[i].meta ? n->inputs()[i].meta->dtype : g->dtype; }
+  int numOperands() const { return n->numInputs; }
+  Dims resultDims() const { return g->dims(); }
+  const Attr &attr(int k) const { return n->attrs[k]; }
+
+private:
+  Node *n;
+  const Tensor &g;
+  mutable EagerValue operands[maxFixedOperands], unpackedResult;
+};
+
+} // namespace torchc

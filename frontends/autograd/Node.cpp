@@ -1,0 +1,160 @@
+#include "frontends/autograd/Node.h"
+#include <cstdlib>
+
+namespace torchc {
+namespace {
+
+size_t nodeBytes(NodeKind kind, int numInputs) {
+  return kind == NodeKind::Accumulate ? sizeof(Node) + sizeof(Leaf) : sizeof(Node) + size_t(numInputs) * sizeof(NodeInput);
+}
+
+void freeNode(Node *n) {
+  size_t bytes = nodeBytes(n->kind, n->numInputs);
+  if (bytes <= 1024)
+    freeSmall(n, int((bytes + 63) / 64));
+  else
+    freeLarge(n, largeClass(bytes));
+}
+
+void dropInput(NodeInput &in) {
+  if (!(in.state & InputNumber) && in.saved)
+    release(std::exchange(in.saved, nullptr)); // before the edge, so that the tensor doesn't hold its node's last reference
+  if (in.meta)
+    freeMeta(in.meta);
+}
+
+// Nodes whose last reference went while another is being freed on this thread, linked through `grad`.
+__thread Node *pendingFree __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread bool freeing __attribute__((tls_model("initial-exec"))) = false;
+
+void freeContents(Node *n) {
+  if (n->kind == NodeKind::Accumulate) {
+    if (n->leaf().grad)
+      release(n->leaf().grad);
+  } else
+    for (int i = 0; i < n->numInputs; i++) {
+      NodeInput &in = n->inputs()[i];
+      dropInput(in);
+      if (in.next)
+        release(in.next);
+    }
+  if (n->result)
+    release(n->result);
+  std::free(n->attrs);
+  delete n->extra;
+  freeNode(n);
+}
+
+} // namespace
+
+static int metaClass(int rank) { return int((offsetof(OperandMeta, sizes) + size_t(rank) * sizeof(int64_t) + 63) / 64); }
+
+OperandMeta *newMeta(DType dtype, int rank, const int64_t *sizes) {
+  auto *m = static_cast<OperandMeta *>(allocSmall(metaClass(rank)));
+  if (TORCHC_UNLIKELY(!m))
+    outOfMemory(metaClass(rank) * 64);
+  m->dtype = dtype;
+  m->rank = uint8_t(rank);
+  for (int i = 0; i < rank; i++)
+    m->sizes[i] = sizes[i];
+  return m;
+}
+void freeMeta(OperandMeta *m) { freeSmall(m, metaClass(m->rank)); }
+
+Node *newNode(NodeKind kind, OpId op, int numInputs) {
+  size_t bytes = nodeBytes(kind, numInputs);
+  int blockClass;
+  auto *n = static_cast<Node *>(bytes <= 1024 ? allocSmall(int((bytes + 63) / 64)) : allocLarge(bytes, blockClass));
+  if (TORCHC_UNLIKELY(!n))
+    outOfMemory(int64_t(bytes));
+  std::memset(static_cast<void *>(n), 0, bytes);
+  n->refs.init();
+  n->op = op;
+  n->sequence = kind == NodeKind::Accumulate ? 0 : ++threadState.sequence;
+  n->modeFlags = threadState.modes.flags;
+  n->numInputs = uint16_t(numInputs);
+  n->kind = kind;
+  return n;
+}
+
+void releaseSlow(Node *n) {
+  n->grad = reinterpret_cast<TensorImpl *>(pendingFree);
+  pendingFree = n;
+  if (freeing)
+    return; // an outer call drains the list
+  freeing = true;
+  while (Node *m = pendingFree) {
+    pendingFree = reinterpret_cast<Node *>(m->grad);
+    freeContents(m);
+  }
+  freeing = false;
+}
+
+void freeSaved(Node *n) {
+  if (n->kind == NodeKind::Accumulate)
+    return;
+  for (int i = 0; i < n->numInputs; i++) {
+    NodeInput &in = n->inputs()[i];
+    if (!(in.state & InputNumber) && in.saved)
+      release(std::exchange(in.saved, nullptr));
+  }
+  if (n->result)
+    release(std::exchange(n->result, nullptr));
+  if (n->extra && n->extra->function)
+    n->extra->function->releaseSaved();
+  n->state |= NodeFreed;
+}
+
+void setAttrs(Node *n, const Attr *attrs, int count) {
+  if (!count)
+    return;
+  auto payload = [](const Attr &a) -> size_t {
+    return a.tag == AttrTag::IntList ? a.size * sizeof(int64_t) : a.tag == AttrTag::Str ? (a.size + 7u) & ~7u : 0;
+  };
+  size_t bytes = size_t(count) * sizeof(Attr);
+  for (int i = 0; i < count; i++)
+    bytes += payload(attrs[i]);
+  auto *copy = static_cast<Attr *>(std::malloc(bytes));
+  if (!copy)
+    outOfMemory(int64_t(bytes));
+  char *room = reinterpret_cast<char *>(copy + count);
+  for (int i = 0; i < count; i++) {
+    copy[i] = attrs[i];
+    if (attrs[i].tag != AttrTag::IntList && attrs[i].tag != AttrTag::Str)
+      continue;
+    size_t length = attrs[i].tag == AttrTag::IntList ? attrs[i].size * sizeof(int64_t) : attrs[i].size;
+    if (length)
+      std::memcpy(room, attrs[i].str, length);
+    copy[i].str = room;
+    room += payload(attrs[i]);
+  }
+  n->attrs = copy;
+}
+
+Node *leafNode(TensorImpl *t) {
+  if (!t->node) {
+    t->node = newNode(NodeKind::Accumulate, OpId::NumOps, 0);
+    t->node->leaf().variable = t;
+  }
+  return t->node;
+}
+
+std::string nodeName(const Node *n) {
+  if (n->kind == NodeKind::Accumulate)
+    return "AccumulateGrad";
+  if (n->kind == NodeKind::Function)
+    return n->extra->function->name();
+  std::string out;
+  bool upper = true;
+  for (const char *p = opInfo(n->op).name; *p; p++) {
+    if (*p == '_') {
+      upper = true;
+      continue;
+    }
+    out += upper ? char(std::toupper(*p)) : *p;
+    upper = false;
+  }
+  return out + "Backward0";
+}
+
+} // namespace torchc

@@ -1,0 +1,144 @@
+#include "frontends/autograd/Tape.h"
+#include "frontends/autograd/Views.h"
+#include "frontends/eager/Dispatch.h"
+#include "frontends/eager/Modes.h"
+
+namespace torchc {
+namespace {
+
+bool differentiable(const OpInfo &info, int operand) {
+  return info.differentiable >> (info.flags & OpVariadic ? 0 : operand) & 1;
+}
+
+inline void noteMeta(NodeInput &in, const TensorImpl *a, const TensorImpl *out) {
+  if (TORCHC_UNLIKELY(a->dtype != out->dtype || !sameShape(a, out)))
+    in.meta = newMeta(a->dtype, a->rank, a->sizes());
+}
+
+inline void setEdge(NodeInput &in, TensorImpl *a) {
+  in.next = retain(leafNode(a));
+  in.outputNumber = a->outputNumber;
+}
+
+inline void saveOperand(NodeInput &in, TensorImpl *a) {
+  in.saved = retain(a);
+  in.version = a->version();
+  in.state = InputSaved;
+}
+
+inline void saveNumber(NodeInput &in, const Scalar &s) {
+  in.bits = s.bits();
+  in.numberType = uint8_t(s.dtype());
+  in.state = InputNumber;
+}
+
+/// The result is kept without its node, which would hold it in turn.
+inline void saveResult(Node *n, TensorImpl *out) {
+  TensorImpl *alias = newAlias(out, out->rank, out->sizes(), out->contiguous() ? nullptr : out->strides(), 0);
+  n->result = alias;
+  n->resultVersion = out->version();
+  n->state |= NodeSavesResult;
+}
+
+inline bool gradType(DType t) { return t >= DType::F16; }
+
+} // namespace
+
+TapePlan planTape(const OpCall &call) {
+  TapePlan plan;
+  if (threadState.modes.flags & FlagNoGrad)
+    return plan;
+  const OpInfo &info = opInfo(call.op);
+  for (int i = 0; i < call.numOperands; i++) {
+    TensorImpl *a = call.operands[i].tensor;
+    if (!a)
+      continue;
+    refreshView(a);
+    if (!a->requiresGrad() || !differentiable(info, i))
+      continue;
+    plan.wanted = true;
+    plan.saves |= info.saves[info.flags & OpVariadic ? 0 : i];
+  }
+  return plan;
+}
+
+Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *out) {
+  const OpInfo &info = opInfo(call.op);
+  Node *n = newNode(NodeKind::Op, call.op, call.numOperands);
+  for (int i = 0; i < call.numOperands; i++) {
+    NodeInput &in = n->inputs()[i];
+    TensorImpl *a = call.operands[i].tensor;
+    if (!a) {
+      saveNumber(in, call.operands[i].number);
+      continue;
+    }
+    if (a->requiresGrad() && differentiable(info, i))
+      setEdge(in, a);
+    noteMeta(in, a, out);
+    bool variadic = info.flags & OpVariadic;
+    if (!variadic && plan.saves >> i & 1)
+      saveOperand(in, plan.copies[i].defined() ? plan.copies[i].impl() : a);
+  }
+  if (plan.saves & savesResult)
+    saveResult(n, out);
+  setAttrs(n, call.attrs, call.numAttrs);
+  return n;
+}
+
+void attachBinary(OpId op, TensorImpl *out, TensorImpl *a, TensorImpl *b) {
+  refreshView(a);
+  refreshView(b);
+  const OpInfo &info = opInfo(op);
+  bool needA = a->requiresGrad() && (info.differentiable & 1), needB = b->requiresGrad() && (info.differentiable & 2);
+  if (!(needA || needB) || !gradType(out->dtype))
+    return;
+  uint32_t saves = (needA ? info.saves[0] : 0) | (needB ? info.saves[1] : 0);
+  Node *n = newNode(NodeKind::Op, op, 2);
+  NodeInput *in = n->inputs();
+  if (needA)
+    setEdge(in[0], a);
+  if (needB)
+    setEdge(in[1], b);
+  if (saves) {
+    if (saves & 1)
+      saveOperand(in[0], a);
+    if (saves & 2)
+      saveOperand(in[1], b);
+    if (saves & savesResult)
+      saveResult(n, out);
+  }
+  setNode(out, n); // same shape and type: only the fast path comes here
+}
+
+void attachUnary(OpId op, TensorImpl *out, TensorImpl *a) {
+  refreshView(a);
+  const OpInfo &info = opInfo(op);
+  if (!a->requiresGrad() || !(info.differentiable & 1) || !gradType(out->dtype))
+    return;
+  Node *n = newNode(NodeKind::Op, op, 1);
+  setEdge(n->inputs()[0], a);
+  if (info.saves[0] & 1)
+    saveOperand(n->inputs()[0], a);
+  if (info.saves[0] & savesResult)
+    saveResult(n, out);
+  setNode(out, n);
+}
+
+void attachScalar(OpId op, TensorImpl *out, TensorImpl *a, const Scalar &s, bool scalarLeft) {
+  refreshView(a);
+  const OpInfo &info = opInfo(op);
+  int slot = scalarLeft;
+  if (!a->requiresGrad() || !(info.differentiable >> slot & 1) || !gradType(out->dtype))
+    return;
+  uint32_t saves = info.saves[slot];
+  Node *n = newNode(NodeKind::Op, op, 2);
+  setEdge(n->inputs()[slot], a);
+  saveNumber(n->inputs()[1 - slot], s);
+  if (saves >> slot & 1)
+    saveOperand(n->inputs()[slot], a);
+  if (saves & savesResult)
+    saveResult(n, out);
+  setNode(out, n);
+}
+
+} // namespace torchc

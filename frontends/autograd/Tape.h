@@ -1,0 +1,25 @@
+// Recording applied ops on the tape.
+#pragma once
+#include "frontends/autograd/Node.h"
+#include "frontends/eager/JitHooks.h"
+
+namespace torchc {
+
+/// What a call will need recorded, worked out before the op runs (an in-place op overwrites operand 0).
+struct TapePlan {
+  bool wanted = false;
+  uint16_t saves = 0;               // bits as OpInfo::saves
+  Tensor copies[maxFixedOperands]; // of operands that an in-place op overwrites and the gradient reads
+};
+
+/// Refreshes views; `wanted` if gradients are on and a differentiable operand requires one.
+TapePlan planTape(const OpCall &call);
+/// The node of a call whose result has `result`'s type and storage; owned.
+Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *result);
+/// Gives `out` the history `n` (taken).
+inline void setNode(TensorImpl *out, Node *n) {
+  out->node = n;
+  out->flags |= FlagRequiresGrad;
+}
+
+} // namespace torchc

@@ -1,0 +1,46 @@
+// Views that autograd tracks: how each was made from its base, so that a write through one reaches the history of all.
+#pragma once
+#include "frontends/autograd/Node.h"
+
+namespace torchc {
+
+/// One step from the base (or the parent view) to a view; shared by the views made from it.
+struct ViewInfo {
+  RefCount refs;
+  OpId op;
+  TensorImpl *base; // owned; not a view itself
+  ViewInfo *parent; // owned; null: made from the base
+  uint32_t version; // of the storage when the tensor's node was current
+  uint8_t numAttrs;
+  int64_t attrs[4]; // of slice and transpose; the others' attribute is the view's shape
+  OperandMeta *shape; // of the view; owned
+  Dims dims() const { return shape->dims(); }
+};
+
+void releaseSlow(ViewInfo *v);
+inline void release(ViewInfo *v) {
+  if (v->refs.decrement())
+    releaseSlow(v);
+}
+
+/// The view was made while gradients were off: in-place writes through it that need gradients are refused.
+inline constexpr uint32_t flagUntrackedView = 1u << 12;
+
+/// `out` is the result of view op `op` on `in`. Makes it a tracked view; nodes are attached separately.
+void trackView(OpId op, const Attr *attrs, int numAttrs, TensorImpl *in, TensorImpl *out);
+
+void refreshViewSlow(TensorImpl *t);
+/// Renews node and requires_grad of a view whose base was written to since.
+inline void refreshView(TensorImpl *t) {
+  if (TORCHC_UNLIKELY(t->view) && t->view->version != t->version())
+    refreshViewSlow(t);
+}
+
+/// After an in-place write to `t` that gave it the history `n` (owned; null: none): updates t and, if it is a view, its
+/// base.
+void rebaseHistory(TensorImpl *t, Node *n);
+/// Refuses writes that autograd can't follow: leaves that require gradients, views of them, untracked views.
+/// `needsGrad`: the written values have a history.
+void checkInplace(TensorImpl *t, bool needsGrad);
+
+} // namespace torchc

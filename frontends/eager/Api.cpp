@@ -1,0 +1,7 @@
+#include "frontends/eager/Api.h"
+
+namespace torchc {
+
+#include "torchc-gen/Api.cpp.inc"
+
+} // namespace torchc

@@ -1,0 +1,78 @@
+// Tensors from attributes and from random numbers.
+#include "frontends/eager/Dispatch.h"
+#include "frontends/eager/Families.h"
+#include "frontends/eager/Philox.h"
+#include "runtime/kernels/Pack.h"
+#include "runtime/kernels/Strided.h"
+
+namespace torchc {
+namespace {
+
+/// A number as an element of `t` (N2: rounded to the op-math type, then to t).
+uint64_t elementBits(const Scalar &s, DType t) {
+  if (t == DType::Bool)
+    return s.toBool();
+  uint64_t bits = scalarBits(s, t);
+  if (!isReducedFloat(t))
+    return bits;
+  uint64_t narrow = 0;
+  void *p[3] = {&narrow, &bits, &threadState.status};
+  Kernel k = packCast(DType::F32, t);
+  if (!k)
+    notImplementedFor("full", t);
+  k(p, nullptr, nullptr, 0, 1);
+  return narrow;
+}
+
+void fill(TensorImpl *out, uint64_t bits) {
+  int item = int(itemSize(out->dtype));
+  char *data = out->data;
+  parallelFor(0, out->numel, elementwiseGrain,
+              [&](int64_t b, int64_t e) { moveItems(data + b * item, 1, &bits, 0, e - b, item); });
+}
+
+TensorImpl *full(Resolved &r) {
+  if (isComplex(r.type.dtype))
+    notImplementedFor(r.info.name, r.type.dtype);
+  Tensor out = r.target && r.target->contiguous() && r.target->dtype == r.type.dtype
+                   ? Tensor::borrow(r.target)
+                   : Tensor(newTensor(r.type.dtype, r.type.dims));
+  fill(out.impl(), elementBits(Scalar::fromAttr(r.attr(1)), r.type.dtype));
+  return out.take();
+}
+
+/// Integers are exact; floats are start + i*step in double, rounded once.
+TensorImpl *arange(Resolved &r) {
+  Scalar start = Scalar::fromAttr(r.attr(1)), step = Scalar::fromAttr(r.attr(2));
+  bool exact = !start.isFloat() && !step.isFloat();
+  Tensor wide(newTensor(exact ? DType::I64 : DType::F64, r.type.dims));
+  for (int64_t i = 0; i < wide->numel; i++)
+    if (exact)
+      reinterpret_cast<int64_t *>(wide->data)[i] = int64_t(uint64_t(start.toInt()) + uint64_t(i) * uint64_t(step.toInt()));
+    else
+      reinterpret_cast<double *>(wide->data)[i] = start.toDouble() + double(i) * step.toDouble();
+  return contiguousAs(wide.impl(), r.type.dtype);
+}
+
+} // namespace
+
+TensorImpl *runCreation(Resolved &r) { return r.info.shape == ShapeRule::Full ? full(r) : arange(r); }
+
+TensorImpl *runRandom(Resolved &r) {
+  Tensor state(contiguousOf(r.operand(0)));
+  auto *words = reinterpret_cast<const uint64_t *>(state->data);
+  Tensor out(newTensor(r.type.dtype, r.type.dims));
+  if (!out->numel)
+    return out.take();
+  uint64_t scalars[2] = {words[0], words[1]};
+  if (Kernel k = packRandom(r.call.op, r.type.dtype)) {
+    void *p[1] = {out->data};
+    launch(k, p, nullptr, scalars, 0, out->numel);
+    return out.take();
+  }
+  if (r.info.shape != ShapeRule::Random || !philoxUniform(r.type.dtype, out->data, scalars[0], scalars[1], out->numel))
+    notImplementedFor(r.info.name, r.type.dtype);
+  return out.take();
+}
+
+} // namespace torchc

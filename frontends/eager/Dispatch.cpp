@@ -1,0 +1,332 @@
+#include "frontends/eager/Dispatch.h"
+#include "frontends/autograd/Tape.h"
+#include "frontends/autograd/Views.h"
+#include "frontends/eager/Families.h"
+#include "frontends/eager/Modes.h"
+#include "runtime/core/Layout.h"
+#include "runtime/core/Status.h"
+#include "runtime/kernels/Pack.h"
+#include "runtime/kernels/Strided.h"
+
+namespace torchc {
+
+FastKernels fastKernels[numOps][numComputeDTypes];
+
+void fillFastKernels() {
+  for (int op = 0; op < numOps; op++) {
+    const OpInfo &info = opTable[op];
+    bool keepsType = info.promote == Promote::Common || info.promote == Promote::Float;
+    if (info.family != Family::Elementwise || !keepsType || (info.flags & OpMayRaise))
+      continue;
+    for (int d = 0; d < numComputeDTypes; d++) {
+      if (info.promote == Promote::Float && !isFloat(DType(d)))
+        continue;
+      FastKernels &f = fastKernels[op][d];
+      if (info.numOperands == 1)
+        f.unary = packElementwise(OpId(op), DType(d), 0);
+      if (info.numOperands == 2) {
+        f.binary = packElementwise(OpId(op), DType(d), 0);
+        f.scalarRight = packElementwise(OpId(op), DType(d), 2);
+        f.scalarLeft = packElementwise(OpId(op), DType(d), 1);
+      }
+    }
+  }
+}
+
+void notImplementedFor(const char *op, DType t) {
+  fail(ErrorKind::NotImplemented, "\"" + std::string(op) + "\" not implemented for '" + std::string(torchName(t)) + "'");
+}
+
+void checkStatus(const char *op) {
+  int32_t code = std::exchange(threadState.status, 0);
+  if (TORCHC_LIKELY(!code))
+    return;
+  auto s = KernelStatus(code);
+  fail(statusKind(s), std::string(op) + "(): " + statusText(s));
+}
+
+void broadcastStrides(const TensorImpl *t, int rank, const int64_t *sizes, int64_t *strides) {
+  int lead = rank - t->rank;
+  for (int i = 0; i < rank; i++)
+    strides[i] = i < lead || t->sizes()[i - lead] == 1 ? 0 : t->strides()[i - lead];
+}
+
+void copyInto(TensorImpl *dst, TensorImpl *src) {
+  int64_t strides[maxRank];
+  broadcastStrides(src, dst->rank, dst->sizes(), strides);
+  copyStrided(dst->rank, dst->sizes(), dst->data, dst->strides(), dst->dtype, src->data, strides, src->dtype,
+              &threadState.status);
+  checkStatus("copy_");
+}
+TensorImpl *copyOf(TensorImpl *t, DType dtype) {
+  Tensor out(newTensor(dtype, t->dims()));
+  copyInto(out.impl(), t);
+  return out.take();
+}
+TensorImpl *contiguousOf(TensorImpl *t) { return t->contiguous() ? retain(t) : copyOf(t, t->dtype); }
+TensorImpl *contiguousAs(TensorImpl *t, DType dtype) {
+  return t->contiguous() && t->dtype == dtype ? retain(t) : copyOf(t, dtype);
+}
+
+namespace {
+
+using FamilyFn = TensorImpl *(*)(Resolved &);
+// In the order of enum Family.
+constexpr FamilyFn families[] = {runElementwise, runCast,    runReduction, runContraction, runView,
+                                 runIndexing,    runCreation, runRandom,   runFused};
+
+constexpr auto metaDevice = uint8_t(DeviceKind::Meta);
+
+/// The device of the result; refuses what can't run.
+uint8_t commonDevice(const OpCall &call) {
+  int device = -1;
+  const OpInfo &info = opInfo(call.op);
+  auto meet = [&](const TensorImpl *t) {
+    if (device >= 0 && device != t->device)
+      fail("Expected all tensors to be on the same device, but found at least two devices, " +
+           deviceString(DeviceKind(device), -1) + " and " + deviceString(DeviceKind(t->device), -1) + "!");
+    device = t->device;
+    if (t->device > metaDevice)
+      fail(ErrorKind::NotImplemented, std::string(info.name) + "(): no kernels for device " +
+                                          deviceString(DeviceKind(t->device), -1));
+    if (isComplex(t->dtype) && info.family != Family::View)
+      notImplementedFor(info.name, t->dtype);
+  };
+  for (int i = 0; i < call.numOperands; i++)
+    if (call.operands[i].tensor)
+      meet(call.operands[i].tensor);
+  if (call.out.tensor)
+    meet(call.out.tensor);
+  return device < 0 ? 0 : uint8_t(device);
+}
+
+TensorType infer(const OpCall &call) {
+  std::vector<Dims> dims;
+  std::vector<OperandType> types(size_t(call.numOperands));
+  dims.reserve(size_t(call.numOperands));
+  for (int i = 0; i < call.numOperands; i++) {
+    const Operand &o = call.operands[i];
+    types[size_t(i)].isNumber = o.isNumber();
+    types[size_t(i)].dtype = o.tensor ? o.tensor->dtype : o.number.dtype();
+    if (o.tensor)
+      types[size_t(i)].dims = &dims.emplace_back(o.tensor->sizes(), o.tensor->rank);
+  }
+  TensorType out;
+  Diag diag;
+  if (!inferOp(call.op, types.data(), call.numOperands, call.attrs, call.numAttrs, defaultDType(), out, diag))
+    fail(diag);
+  return out;
+}
+
+Promoted promotionOf(const OpCall &call) {
+  OperandType types[maxFixedOperands];
+  Dims zero, some({1});
+  int n = std::min(call.numOperands, maxFixedOperands);
+  for (int i = 0; i < n; i++) {
+    const Operand &o = call.operands[i];
+    types[i].isNumber = o.isNumber();
+    types[i].dtype = o.tensor ? o.tensor->dtype : o.number.dtype();
+    types[i].dims = !o.tensor ? nullptr : o.tensor->rank ? &some : &zero; // promotion only asks whether there are dims
+  }
+  return promote(opInfo(call.op).promote, types, n, defaultDType());
+}
+
+//===-- in-place and out= ---------------------------------------------------------------------------------------===//
+
+/// torch.can_cast.
+bool canCast(DType from, DType to) {
+  int f = category(from), t = category(to);
+  return !(f > t && (f == 3 || f == 2 || t == 0));
+}
+
+bool sameView(const TensorImpl *a, const TensorImpl *b) {
+  return a->data == b->data && sameShape(a, b) && a->dtype == b->dtype &&
+         !std::memcmp(a->strides(), b->strides(), size_t(a->rank) * sizeof(int64_t));
+}
+
+bool overlaps(const TensorImpl *a, const TensorImpl *b) {
+  if (!a->storage || a->storage != b->storage || !a->numel || !b->numel)
+    return false;
+  int64_t low[2], high[2];
+  const TensorImpl *t[2] = {a, b};
+  for (int i = 0; i < 2; i++) {
+    offsetRange(t[i]->rank, t[i]->sizes(), t[i]->strides(), low[i], high[i]);
+    int64_t at = t[i]->data - t[i]->storage->data, item = itemSize(t[i]->dtype);
+    low[i] = at + low[i] * item;
+    high[i] = at + high[i] * item + item - 1;
+  }
+  return low[0] <= high[1] && low[1] <= high[0];
+}
+
+void resizeOut(TensorImpl *out, const Dims &dims) {
+  if (out->view)
+    fail("cannot resize a view that is given as out=");
+  if (out->device != metaDevice) {
+    Tensor fresh(newTensor(out->dtype, dims));
+    release(std::exchange(out->storage, retain(fresh->storage)));
+    out->data = out->storage->data;
+  }
+  setDims(out, dims.size(), dims.data(), nullptr);
+  bumpEpoch();
+}
+
+void checkTarget(const OpCall &call, const TensorType &type) {
+  TensorImpl *t = call.out.tensor;
+  if (!canCast(type.dtype, t->dtype))
+    fail("result type " + std::string(torchName(type.dtype)) + " can't be cast to the desired output type " +
+         std::string(torchName(t->dtype)));
+  for (int i = 0; i < t->rank; i++)
+    if (t->strides()[i] == 0 && t->sizes()[i] > 1)
+      fail("unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+           "Please clone() the tensor before performing the operation.");
+  if (!(t->dims() == type.dims)) {
+    if (call.out.kind == Out::Inplace)
+      fail("output with shape " + t->dims().str() + " doesn't match the broadcast shape " + type.dims.str());
+    resizeOut(t, type.dims);
+  }
+}
+
+/// May the op write to its target while it reads its operands? Refuses overlaps that can't mean anything.
+bool mayWriteThrough(const OpCall &call) {
+  bool direct = true;
+  for (int i = 0; i < call.numOperands; i++) {
+    TensorImpl *a = call.operands[i].tensor;
+    if (!a || a == call.out.tensor || !overlaps(a, call.out.tensor) || sameView(a, call.out.tensor))
+      continue;
+    if (a->contiguous() && call.out.tensor->contiguous() && a->numel > 1)
+      fail("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+           "location. Please clone() the tensor before performing the operation.");
+    direct = false;
+  }
+  return direct;
+}
+
+/// Copies what the gradient reads and the op overwrites; the copy has the operand's history.
+void saveOverwritten(const OpCall &call, TapePlan &plan) {
+  if (opInfo(call.op).flags & OpVariadic)
+    return;
+  for (int i = 0; i < call.numOperands; i++) {
+    TensorImpl *a = call.operands[i].tensor;
+    if (!a || !(plan.saves >> i & 1) || !(a == call.out.tensor || overlaps(a, call.out.tensor)))
+      continue;
+    TensorImpl *c = copyOf(a, a->dtype);
+    plan.copies[i] = Tensor(c);
+    if (a->requiresGrad()) {
+      c->node = retain(leafNode(a));
+      c->outputNumber = a->outputNumber;
+      c->flags |= FlagRequiresGrad;
+    }
+  }
+}
+
+void checkTape(const OpCall &call, TapePlan &plan) {
+  TensorImpl *t = call.out.tensor;
+  if (!isGradEnabled())
+    return;
+  if (call.out.kind == Out::Given) {
+    bool any = t->requiresGrad();
+    for (int i = 0; i < call.numOperands; i++)
+      any |= call.operands[i].tensor && call.operands[i].tensor->requiresGrad();
+    if (any)
+      fail(std::string(opInfo(call.op).name) +
+           "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+           "requires grad.");
+    return;
+  }
+  checkInplace(t, plan.wanted);
+  if (plan.wanted && t->device != metaDevice)
+    saveOverwritten(call, plan);
+}
+
+void recordInplace(const OpCall &call, const TapePlan &plan) {
+  TensorImpl *t = call.out.tensor;
+  bool tracked = t->requiresGrad() || (t->view && t->view->base->requiresGrad());
+  if (isGradEnabled() && isFloat(t->dtype) && (plan.wanted || tracked))
+    rebaseHistory(t, recordNode(call, plan, t));
+  else if (t->view && isGradEnabled())
+    t->view->version = t->version();
+}
+
+TensorImpl *runInto(Resolved &r) {
+  const OpCall &call = r.call;
+  TensorImpl *t = call.out.tensor;
+  checkTarget(call, r.type);
+  TapePlan plan = planTape(call);
+  checkTape(call, plan);
+  if (t->device != metaDevice) {
+    if (mayWriteThrough(call))
+      r.target = t;
+    Tensor result(families[int(r.info.family)](r));
+    checkStatus(r.info.name);
+    if (result.impl() != t)
+      copyInto(t, result.impl());
+  }
+  ++t->version();
+  recordInplace(call, plan);
+  return retain(t);
+}
+
+TensorImpl *runFresh(Resolved &r, uint8_t device) {
+  const OpCall &call = r.call;
+  TapePlan plan = planTape(call);
+  Tensor out;
+  if (device == metaDevice && r.info.family != Family::View)
+    out = Tensor(newTensor(r.type.dtype, r.type.dims, device));
+  else
+    out = Tensor(families[int(r.info.family)](r));
+  checkStatus(r.info.name);
+  if (r.info.flags & OpIsView)
+    trackView(call.op, call.attrs, call.numAttrs, call.operands[0].tensor, out.impl());
+  if (plan.wanted && isFloat(out->dtype))
+    setNode(out.impl(), recordNode(call, plan, out.impl()));
+  return out.take();
+}
+
+__attribute__((noinline)) TensorImpl *callEager(const OpCall &call) {
+  static bool filled = (fillFastKernels(), true);
+  (void)filled;
+  for (int i = 0; i < call.numOperands; i++)
+    if (call.operands[i].tensor)
+      materialize(call.operands[i].tensor);
+  if (call.out.tensor)
+    materialize(call.out.tensor);
+  uint8_t device = commonDevice(call);
+  Resolved r{call, opInfo(call.op), infer(call), promotionOf(call)};
+  Tensor out(call.out.tensor ? runInto(r) : runFresh(r, device));
+  if (threadState.modes.flags & FlagRecording)
+    jitHooks.recordOp(call, out.impl());
+  return out.take();
+}
+
+} // namespace
+
+TensorImpl *callSlow(const OpCall &call) {
+  if (threadState.modes.flags & FlagRetracing)
+    if (TensorImpl *t = jitHooks.lazyOp(call))
+      return t;
+  return callEager(call);
+}
+
+namespace detail {
+
+TensorImpl *binarySlow(OpId op, TensorImpl *a, TensorImpl *b) {
+  Operand operands[2] = {Operand(a), Operand(b)};
+  return callSlow({op, operands, 2, nullptr, 0, {}});
+}
+TensorImpl *binaryScalarSlow(OpId op, TensorImpl *a, const Scalar &s, bool scalarLeft) {
+  Operand operands[2] = {Operand(a), Operand(s)};
+  if (scalarLeft)
+    std::swap(operands[0], operands[1]);
+  return callSlow({op, operands, 2, nullptr, 0, {}});
+}
+TensorImpl *unarySlow(OpId op, TensorImpl *a) {
+  Operand operand(a);
+  return callSlow({op, &operand, 1, nullptr, 0, {}});
+}
+void inplaceSlow(OpId op, TensorImpl *a, TensorImpl *b) {
+  Operand operands[2] = {Operand(a), Operand(b)};
+  release(callSlow({op, operands, 2, nullptr, 0, {Out::Inplace, a}}));
+}
+
+} // namespace detail
+} // namespace torchc

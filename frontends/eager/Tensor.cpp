@@ -1,0 +1,64 @@
+#include "frontends/eager/Tensor.h"
+#include "dialects/rules/Infer.h"
+#include "frontends/autograd/Views.h"
+#include "frontends/eager/JitHooks.h"
+#include <cmath>
+
+namespace torchc {
+
+int64_t Scalar::toInt() const {
+  if (!isFloat())
+    return i;
+  if (std::isnan(d))
+    return 0;
+  if (d >= 9223372036854775807.0)
+    return INT64_MAX;
+  return d <= -9223372036854775808.0 ? INT64_MIN : int64_t(d);
+}
+
+static int64_t dimOf(const TensorImpl *t, int64_t dim) {
+  Diag diag;
+  int64_t out;
+  if (!t->rank)
+    fail(ErrorKind::Index, "Dimension specified as " + std::to_string(dim) + " but tensor has no dimensions");
+  if (!wrapDim(dim, t->rank, out, diag))
+    fail(diag);
+  return out;
+}
+int64_t Tensor::size(int64_t dim) const { return p->sizes()[dimOf(p, dim)]; }
+int64_t Tensor::stride(int64_t dim) const { return p->strides()[dimOf(p, dim)]; }
+
+bool Tensor::requiresGrad() const {
+  refreshView(p);
+  return p->requiresGrad();
+}
+
+void *Tensor::data() const {
+  materialize(p);
+  return p->data;
+}
+void *typedData(const Tensor &t, DType want) {
+  DType have = t->dtype;
+  if (have != want && !(have == DType::Bool && want == DType::U8) && !(isReducedFloat(have) && want == DType::I16))
+    fail("expected scalar type " + std::string(torchName(want)) + " but found " + std::string(torchName(have)));
+  return t.data();
+}
+
+Generator Generator::make(uint64_t seed) {
+  auto *s = new GeneratorState;
+  s->refs.init();
+  s->seed = seed;
+  s->ordinal = 0;
+  return Generator(s);
+}
+Generator &defaultGenerator() {
+  static auto *g = new Generator(Generator::make());
+  return *g;
+}
+void manualSeed(Generator &g, uint64_t seed) {
+  g.state()->seed = seed;
+  g.state()->ordinal = 0;
+  noteEffect(Effect::ManualSeed, nullptr, nullptr, seed);
+}
+
+} // namespace torchc

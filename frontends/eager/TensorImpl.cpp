@@ -1,0 +1,121 @@
+#include "frontends/eager/TensorImpl.h"
+#include "frontends/autograd/Node.h"
+#include "frontends/autograd/Views.h"
+#include "frontends/eager/JitHooks.h"
+#include "runtime/core/Layout.h"
+#include <algorithm>
+
+namespace torchc {
+
+JitHooks jitHooks = {};
+void (*releasePyObject)(TensorImpl *) = nullptr;
+
+void fail(ErrorKind kind, std::string text) { throw Error(kind, std::move(text)); }
+void fail(std::string text) { throw Error(ErrorKind::Runtime, std::move(text)); }
+void outOfMemory(int64_t bytes) {
+  fail(ErrorKind::Memory, "not enough memory: you tried to allocate " + std::to_string(bytes) + " bytes");
+}
+
+namespace {
+
+void freeDims(TensorImpl *t) {
+  if (t->flags & flagManyDims)
+    std::free(reinterpret_cast<void *>(t->inlineSizes[0]));
+  t->flags &= ~flagManyDims;
+}
+
+} // namespace
+
+void setDims(TensorImpl *t, int rank, const int64_t *sizes, const int64_t *strides) {
+  int64_t own[2 * maxRank];
+  std::copy_n(sizes, rank, own);
+  if (strides)
+    std::copy_n(strides, rank, own + rank);
+  else
+    contiguousStrides(rank, sizes, own + rank);
+  freeDims(t);
+  t->rank = uint8_t(rank);
+  t->numel = numElements(rank, own);
+  t->flags &= ~FlagNonContiguous;
+  if (strides && !isContiguous(rank, own, own + rank))
+    t->flags |= FlagNonContiguous;
+  if (rank <= inlineDims) {
+    for (int i = 0; i < inlineDims; i++) {
+      t->inlineSizes[i] = i < rank ? own[i] : 0;
+      t->inlineStrides[i] = i < rank ? own[rank + i] : 0;
+    }
+    return;
+  }
+  auto *p = static_cast<int64_t *>(std::malloc(size_t(rank) * 2 * sizeof(int64_t)));
+  if (!p)
+    outOfMemory(rank * 16);
+  std::copy_n(own, 2 * rank, p);
+  t->inlineSizes[0] = reinterpret_cast<int64_t>(p);
+  t->flags |= flagManyDims;
+}
+
+TensorImpl *newShell(DType dtype, int rank, const int64_t *sizes, const int64_t *strides, uint8_t device) {
+  TensorImpl *t = allocTensor();
+  t->refs.init();
+  t->flags = device ? uint32_t(FlagNotCpu) : 0;
+  t->storage = nullptr;
+  t->data = nullptr;
+  t->dtype = dtype;
+  t->device = device;
+  t->outputNumber = 0;
+  t->ownVersion = 0;
+  t->node = nullptr;
+  t->view = nullptr;
+  t->tag = 0;
+  setDims(t, rank, sizes, strides);
+  return t;
+}
+
+TensorImpl *newTensor(DType dtype, const Dims &dims, uint8_t device) {
+  TensorImpl *t = newShell(dtype, dims.size(), dims.data(), nullptr, device);
+  if (device == uint8_t(DeviceKind::Meta))
+    return t;
+  int64_t bytes;
+  bool tooBig = t->numel < 0 || __builtin_mul_overflow(t->numel, itemSize(dtype), &bytes);
+  Storage *s = tooBig ? nullptr : newStorageOn(device, 0, bytes);
+  if (!s) {
+    release(t);
+    outOfMemory(tooBig ? INT64_MAX : bytes);
+  }
+  t->storage = s;
+  t->data = s->data;
+  return t;
+}
+
+TensorImpl *newAlias(TensorImpl *a, int rank, const int64_t *sizes, const int64_t *strides, int64_t offset) {
+  TensorImpl *t = newShell(a->dtype, rank, sizes, strides, a->device);
+  t->flags |= a->flags & (FlagInferenceTensor | flagOwnVersion);
+  t->ownVersion = a->ownVersion;
+  if (a->storage) {
+    t->storage = retain(a->storage);
+    t->data = a->data + offset * itemSize(a->dtype);
+  }
+  return t;
+}
+
+void destroySlow(TensorImpl *t) {
+  if (t->flags & FlagPyOwned) {
+    releasePyObject(t); // drops the object, which comes back here without the flag
+    return;
+  }
+  if ((t->flags & FlagPending) && jitHooks.pendingDied(t))
+    return;
+  if (Node *n = std::exchange(t->node, nullptr)) {
+    if (n->kind == NodeKind::Accumulate && n->leaf().variable == t)
+      n->leaf().variable = nullptr;
+    release(n);
+  }
+  if (ViewInfo *v = std::exchange(t->view, nullptr))
+    release(v);
+  if (t->storage)
+    release(t->storage);
+  freeDims(t);
+  freeSmall(t, tensorClass);
+}
+
+} // namespace torchc

@@ -1,0 +1,135 @@
+// API of elementwise ops with more arguments than their primitive.
+#include "frontends/eager/composite/Common.h"
+
+namespace torchc::composite {
+namespace {
+
+void checkAlpha(DType result, const Scalar &alpha) {
+  if (alpha.isBool() && result != DType::Bool)
+    fail("Boolean alpha only supported for Boolean results.");
+  if (alpha.isFloat() && !isFloat(result) && !isComplex(result))
+    fail("For integral input tensors, argument alpha must not be a floating point number.");
+}
+
+/// other * alpha, rounded in the type of the operation.
+Tensor scaled(const Operand &other, const Scalar &alpha, DType result) {
+  Tensor t = other.tensor ? Tensor::borrow(other.tensor) : fullTensor(Dims(), other.number, result);
+  return callOp(OpId::Mul, {t, alpha});
+}
+
+Tensor combine(OpId op, const Operand &x, const Operand &y, const Scalar &alpha, Out out) {
+  if (alpha.equals(1) && !alpha.isFloat())
+    return callOp(op, {x, y}, {}, out);
+  DType result = typeOf(x, y);
+  checkAlpha(result, alpha);
+  if (alpha.equals(1))
+    return callOp(op, {x, y}, {}, out);
+  Tensor s = scaled(y, alpha, result);
+  return callOp(op, {x, s}, {}, out);
+}
+
+void refuseBool(const Operand &x, const Operand &y) {
+  auto isBool = [](const Operand &o) { return o.tensor ? o.tensor->dtype == DType::Bool : o.number.isBool(); };
+  if (isBool(x) && isBool(y))
+    fail("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+         "instead.");
+  if (isBool(x) || isBool(y))
+    fail("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+         "`~` or `logical_not()` operator instead.");
+}
+
+} // namespace
+
+Tensor addScaled(const Tensor &input, const Operand &other, const Scalar &alpha, Out out) {
+  return combine(OpId::Add, input, other, alpha, out);
+}
+Tensor subScaled(const Tensor &input, const Operand &other, const Scalar &alpha, Out out) {
+  refuseBool(input, other);
+  return combine(OpId::Sub, input, other, alpha, out);
+}
+Tensor rsubScaled(const Tensor &input, const Operand &other, const Scalar &alpha) {
+  refuseBool(input, other);
+  return combine(OpId::Sub, other, input, alpha, Out());
+}
+
+Tensor divRounded(const Tensor &input, const Operand &other, std::optional<std::string_view> rounding, Out out) {
+  if (!rounding)
+    return callOp(OpId::Div, {input, other}, {}, out);
+  if (*rounding != "trunc" && *rounding != "floor")
+    fail("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + std::string(*rounding) + "'");
+  unsupported("div(): rounding_mode='" + std::string(*rounding) + "' is not implemented");
+}
+
+Tensor negChecked(const Tensor &input, Out out) {
+  if (input->dtype == DType::Bool)
+    fail("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+         "`logical_not()` operator instead.");
+  return callOp(OpId::Neg, {input}, {}, out);
+}
+
+Tensor whereBranches(const Tensor &condition, const Operand &input, const Operand &other) {
+  if (condition->dtype != DType::Bool)
+    fail("where expected condition to be a boolean tensor, but got a tensor with dtype " +
+         std::string(torchName(condition->dtype)));
+  return callOp(OpId::Where, {condition, input, other});
+}
+
+Tensor squareOf(const Tensor &input) { return callOp(OpId::Mul, {input, input}); }
+
+Tensor powNumber(const Tensor &input, const Scalar &exponent) {
+  DType t = typeOf(input, exponent);
+  if (!isFloat(t) && (exponent.isFloat() || exponent.toInt() < 0))
+    fail("Integers to negative integer powers are not allowed.");
+  Tensor x = as(input, t);
+  auto is = [&](double v) { return exponent.toDouble() == v; };
+  if (is(1))
+    return callOp(OpId::Mul, {x, 1});
+  if (is(2))
+    return squareOf(x);
+  if (is(3))
+    return callOp(OpId::Mul, {squareOf(x), x});
+  if (is(0.5))
+    return callOp(OpId::Sqrt, {x});
+  if (is(-1))
+    return callOp(OpId::Div, {1, x});
+  if (is(-2))
+    return callOp(OpId::Div, {1, squareOf(x)});
+  unsupported("pow(): only the exponents 0.5, 1, 2, 3, -1 and -2 are implemented, got " + std::to_string(exponent.toDouble()));
+}
+
+Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &min, const std::optional<Scalar> &max, Out out) {
+  if (!min && !max)
+    fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (min && max)
+    return callOp(OpId::Minimum, {callOp(OpId::Maximum, {input, *min}), *max}, {}, out);
+  return callOp(min ? OpId::Maximum : OpId::Minimum, {input, min ? *min : *max}, {}, out);
+}
+Tensor clipNumbers(const Tensor &input, const std::optional<Scalar> &min, const std::optional<Scalar> &max) {
+  return clampNumbers(input, min, max, Out());
+}
+
+Tensor isNanOf(const Tensor &input) { return callOp(OpId::Ne, {input, input}); }
+
+Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value, Out out) {
+  if (mask->dtype != DType::Bool)
+    fail("masked_fill_ only supports boolean masks, but got mask with dtype " + std::string(torchName(mask->dtype)));
+  if (value.tensor && value.tensor->rank)
+    fail("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with " +
+         std::to_string(value.tensor->rank) + " dimension(s).");
+  Tensor held;
+  Operand v = value;
+  if (value.tensor && value.tensor->dtype != input->dtype)
+    v = held = as(Tensor::borrow(value.tensor), input->dtype);
+  return callOp(OpId::Where, {mask, v, input}, {}, out);
+}
+
+Tensor addmmScaled(const Tensor &input, const Tensor &mat1, const Tensor &mat2, const Scalar &beta, const Scalar &alpha) {
+  Tensor product = mmChecked(mat1, mat2, Out());
+  if (!alpha.equals(1))
+    product = callOp(OpId::Mul, {product, alpha});
+  if (beta.equals(0))
+    return product;
+  return callOp(OpId::Add, {product, beta.equals(1) ? input : callOp(OpId::Mul, {input, beta})});
+}
+
+} // namespace torchc::composite

@@ -1,0 +1,79 @@
+#include "frontends/eager/composite/Common.h"
+#include "frontends/autograd/Autograd.h"
+#include <algorithm>
+
+namespace torchc::composite {
+
+void unsupported(std::string what) { fail(ErrorKind::NotImplemented, std::move(what)); }
+
+int64_t wrap(int64_t dim, int rank) {
+  Diag diag;
+  int64_t out;
+  if (!wrapDim(dim, rank, out, diag))
+    fail(diag);
+  return out;
+}
+
+Dims allAxes(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; i++)
+    d.push(i);
+  return d;
+}
+
+Dims axesOf(const Tensor &t, std::optional<IntList> dim) {
+  if (!dim || dim->empty())
+    return allAxes(t->rank);
+  if (int64_t(dim->size()) > std::max<int>(t->rank, 1))
+    fail("expected at most " + std::to_string(std::max<int>(t->rank, 1)) + " dims, got " + std::to_string(dim->size()));
+  bool seen[maxRank] = {};
+  for (int64_t d : *dim) {
+    int64_t w = wrap(d, t->rank);
+    if (seen[w])
+      fail("dim " + std::to_string(w) + " appears multiple times in the list of dims");
+    seen[w] = true;
+  }
+  Dims out;
+  for (int i = 0; i < std::max<int>(t->rank, 1); i++)
+    if (seen[i] && t->rank)
+      out.push(i);
+  return out;
+}
+
+DType typeOf(const Operand &a, const Operand &b) {
+  const Operand *o[2] = {&a, &b};
+  OperandType types[2];
+  Dims dims[2];
+  for (int i = 0; i < 2; i++) {
+    types[i].isNumber = o[i]->isNumber();
+    types[i].dtype = o[i]->tensor ? o[i]->tensor->dtype : o[i]->number.dtype();
+    if (o[i]->tensor) {
+      dims[i] = o[i]->tensor->dims();
+      types[i].dims = &dims[i];
+    }
+  }
+  return resultType(types, 2, defaultDType());
+}
+
+Tensor as(const Tensor &x, DType t) { return x->dtype == t ? x : callOp(OpId::Cast, {x}, {Attr::dtype(t)}); }
+
+Tensor deliver(const Tensor &value, Out out) {
+  if (out.kind == Out::None)
+    return value;
+  return callOp(OpId::Cast, {value}, {Attr::dtype(value->dtype)}, out);
+}
+
+Tensor reshaped(const Tensor &x, const Dims &shape) { return reshapeOrCopy(x, IntList(shape.data(), size_t(shape.size()))); }
+
+Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t device) {
+  if (device == uint8_t(DeviceKind::Meta)) {
+    int64_t numel;
+    Diag diag;
+    if (!checkedNumel(shape, numel, diag))
+      fail(diag);
+    return Tensor(newTensor(t, shape, device));
+  }
+  return callOp(OpId::Full, {}, {attr(shape), value.attr(), Attr::dtype(t)});
+}
+
+} // namespace torchc::composite

@@ -1,0 +1,65 @@
+// Copies and changes of type.
+#include "frontends/autograd/Autograd.h"
+#include "frontends/eager/composite/Common.h"
+
+namespace torchc::composite {
+
+Tensor cloneOf(const Tensor &input) { return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}); }
+
+Tensor contiguousTensor(const Tensor &input) { return input->contiguous() ? input : cloneOf(input); }
+
+Tensor toDType(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool, bool copy) {
+  if (device && uint8_t(device->kind) != input->device) {
+    if (device->kind == DeviceKind::Meta)
+      return Tensor(newTensor(dtype.value_or(input->dtype), input->dims(), uint8_t(device->kind)));
+    if (input->device == uint8_t(DeviceKind::Meta))
+      unsupported("Cannot copy out of meta tensor; no data!");
+    unsupported("to(): device " + deviceString(device->kind, device->index) + " is not implemented");
+  }
+  DType t = dtype.value_or(input->dtype);
+  return t == input->dtype && !copy ? input : callOp(OpId::Cast, {input}, {Attr::dtype(t)});
+}
+Tensor typeAs(const Tensor &input, const Tensor &other) { return as(input, other->dtype); }
+
+Tensor toF32(const Tensor &input) { return as(input, DType::F32); }
+Tensor toF64(const Tensor &input) { return as(input, DType::F64); }
+Tensor toF16(const Tensor &input) { return as(input, DType::F16); }
+Tensor toBF16(const Tensor &input) { return as(input, DType::BF16); }
+Tensor toI32(const Tensor &input) { return as(input, DType::I32); }
+Tensor toI64(const Tensor &input) { return as(input, DType::I64); }
+Tensor toI16(const Tensor &input) { return as(input, DType::I16); }
+Tensor toI8(const Tensor &input) { return as(input, DType::I8); }
+Tensor toU8(const Tensor &input) { return as(input, DType::U8); }
+Tensor toBool(const Tensor &input) { return as(input, DType::Bool); }
+
+static Tensor copyChecked(const Tensor &target, const Tensor &src, Out out) {
+  if (target.same(src))
+    return target;
+  Dims shape = target->dims();
+  Tensor s = src;
+  if (!(src->dims() == shape))
+    s = callOp(OpId::Expand, {s}, {attr(shape)});
+  return callOp(OpId::Cast, {s}, {Attr::dtype(target->dtype)}, out);
+}
+
+Tensor copyInto(const Tensor &input, const Tensor &src, bool, Out out) {
+  if (out.kind == Out::None)
+    return copyChecked(cloneOf(input), src, out);
+  return copyChecked(input, src, out);
+}
+
+Tensor fillWith(const Tensor &input, const Operand &value, Out out) {
+  if (value.tensor) {
+    if (value.tensor->rank)
+      fail("fill_ only supports 0-dimension value tensor but got tensor with " + std::to_string(value.tensor->rank) +
+           " dimensions.");
+    return copyChecked(input, Tensor::borrow(value.tensor), out);
+  }
+  if (input->device == uint8_t(DeviceKind::Meta) && out.kind == Out::None)
+    return Tensor(newTensor(input->dtype, input->dims(), input->device));
+  Dims shape = input->dims();
+  return callOp(OpId::Full, {}, {attr(shape), value.number.attr(), Attr::dtype(input->dtype)}, out);
+}
+Tensor fillZero(const Tensor &input, Out out) { return fillWith(input, 0, out); }
+
+} // namespace torchc::composite

@@ -1,0 +1,51 @@
+// API of ops that index by tensors.
+#include "frontends/eager/composite/Common.h"
+
+namespace torchc::composite {
+
+Tensor indexSelectDim(const Tensor &input, int64_t dim, const Tensor &index, Out out) {
+  return callOp(OpId::IndexSelect, {input, index}, {Attr::integer(wrap(dim, input->rank))}, out);
+}
+
+Tensor indexAddScaled(const Tensor &input, int64_t dim, const Tensor &index, const Tensor &source, const Scalar &alpha,
+                      Out out) {
+  Tensor s = alpha.equals(1) ? source : callOp(OpId::Mul, {source, alpha});
+  return callOp(OpId::IndexAdd, {input, index, s}, {Attr::integer(wrap(dim, input->rank))}, out);
+}
+
+Tensor gatherDim(const Tensor &input, int64_t dim, const Tensor &index, Out out) {
+  return callOp(OpId::Gather, {input, index}, {Attr::integer(wrap(dim, input->rank))}, out);
+}
+
+Tensor scatterOperand(const Tensor &input, int64_t dim, const Tensor &index, const Operand &src, Out out) {
+  int64_t d = wrap(dim, input->rank);
+  if (src.tensor)
+    return callOp(OpId::Scatter, {input, index, src}, {Attr::integer(d)}, out);
+  Tensor s = callOp(OpId::Expand, {fullTensor(Dims(), src.number, input->dtype)}, {attr(index->dims())});
+  return callOp(OpId::Scatter, {input, index, s}, {Attr::integer(d)}, out);
+}
+
+Tensor scatterAddDim(const Tensor &input, int64_t dim, const Tensor &index, const Tensor &src, Out out) {
+  return callOp(OpId::ScatterAdd, {input, index, src}, {Attr::integer(wrap(dim, input->rank))}, out);
+}
+
+Tensor oneHot(const Tensor &input, int64_t classes) {
+  if (input->dtype != DType::I64)
+    fail("one_hot is only applicable to index tensor of type LongTensor, got " + std::string(torchName(input->dtype)));
+  if (classes < -1 || (classes == -1 && !input->numel))
+    fail(classes < -1 ? "num_classes should be -1 or at least 1, got " + std::to_string(classes)
+                      : "Can not infer total number of classes from empty tensor.");
+  if (input->numel) {
+    if (item(minAll(input)).toInt() < 0)
+      fail("Class values must be non-negative.");
+    int64_t largest = item(maxAll(input)).toInt();
+    if (classes == -1)
+      classes = largest + 1;
+    else if (largest >= classes)
+      fail("Class values must be smaller than num_classes.");
+  }
+  Tensor numbers = arangeOf(classes, {}, 1, {}, {}, false);
+  return as(callOp(OpId::Eq, {unsqueezeDim(input, -1), numbers}), DType::I64);
+}
+
+} // namespace torchc::composite

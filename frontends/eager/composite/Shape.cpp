@@ -1,0 +1,227 @@
+// API of views and joins.
+#include "frontends/autograd/Autograd.h"
+#include "frontends/eager/View.h"
+#include "frontends/eager/composite/Common.h"
+
+namespace torchc::composite {
+namespace {
+
+Dims inferred(const Tensor &x, IntList shape) {
+  Dims out;
+  Diag diag;
+  if (!inferReshape(x->dims(), shape.data(), int(shape.size()), out, diag))
+    fail(diag);
+  return out;
+}
+Tensor viewOf(const Tensor &x, const Dims &shape) { return callOp(OpId::Reshape, {x}, {attr(shape)}); }
+Tensor sliceOf(const Tensor &x, int64_t dim, int64_t start, int64_t stop, int64_t step = 1) {
+  return callOp(OpId::Slice, {x}, {Attr::integer(dim), Attr::integer(start), Attr::integer(stop), Attr::integer(step)});
+}
+
+} // namespace
+
+Tensor reshapeOrCopy(const Tensor &input, IntList shape) {
+  Dims target = inferred(input, shape), strides;
+  if (viewStrides(input->dims(), Dims(input->strides(), input->rank), target, strides))
+    return viewOf(input, target);
+  return viewOf(cloneOf(input), target);
+}
+Tensor viewSize(const Tensor &input, IntList size) { return viewOf(input, inferred(input, size)); }
+Tensor viewAs(const Tensor &input, const Tensor &other) { return viewSize(input, other.sizes()); }
+Tensor reshapeAs(const Tensor &input, const Tensor &other) { return reshapeOrCopy(input, other.sizes()); }
+Tensor ravelAll(const Tensor &input) { return reshaped(input, Dims({input->numel})); }
+
+Tensor transposeDims(const Tensor &input, int64_t dim0, int64_t dim1) {
+  return callOp(OpId::Transpose, {input}, {Attr::integer(wrap(dim0, input->rank)), Attr::integer(wrap(dim1, input->rank))});
+}
+Tensor tMatrix(const Tensor &input) {
+  if (input->rank > 2)
+    fail("t() expects a tensor with <= 2 dimensions, but self is " + std::to_string(input->rank) + "D");
+  return input->rank < 2 ? viewOf(input, input->dims()) : transposeDims(input, 0, 1);
+}
+
+Tensor permuteDims(const Tensor &input, IntList dims) {
+  int rank = input->rank;
+  if (int(dims.size()) != rank)
+    fail("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
+         "of dimensions i.e. input.dim() = " +
+         std::to_string(rank) + " is not equal to len(dims) = " + std::to_string(dims.size()));
+  Dims want, have = allAxes(rank);
+  bool seen[maxRank] = {};
+  for (int64_t d : dims) {
+    int64_t w = wrap(d, rank);
+    if (seen[w])
+      fail("permute(): duplicate dims are not allowed.");
+    seen[w] = true;
+    want.push(w);
+  }
+  Tensor t = input;
+  for (int i = 0; i < rank; i++) { // selection sort by transpositions
+    int j = i;
+    while (have[j] != want[i])
+      j++;
+    if (j == i)
+      continue;
+    std::swap(have[i], have[j]);
+    t = transposeDims(t, i, j);
+  }
+  return t.same(input) ? viewOf(input, input->dims()) : t;
+}
+
+Tensor expandSize(const Tensor &input, IntList size) {
+  return callOp(OpId::Expand, {input}, {Attr::ints(size.data(), uint32_t(size.size()))});
+}
+Tensor expandAs(const Tensor &input, const Tensor &other) { return expandSize(input, other.sizes()); }
+
+Tensor squeezeAll(const Tensor &input) {
+  Dims shape;
+  for (int64_t s : input.sizes())
+    if (s != 1)
+      shape.push(s);
+  return viewOf(input, shape);
+}
+static Tensor viewInserted(const Tensor &x, const Dims &shape) {
+  // Sizes of 1 come and go in any layout.
+  return viewOf(x, shape);
+}
+Tensor squeezeDim(const Tensor &input, int64_t dim) {
+  int64_t d = wrap(dim, input->rank);
+  Dims shape = input->dims();
+  if (shape.size() && shape[int(d)] == 1)
+    shape.erase(int(d));
+  return viewInserted(input, shape);
+}
+Tensor unsqueezeDim(const Tensor &input, int64_t dim) {
+  int64_t d = wrap(dim, input->rank + 1);
+  if (input->rank == maxRank)
+    fail("unsqueeze(): expected at most 63 dimensions, got 64");
+  Dims shape = input->dims();
+  shape.insert(int(d), 1);
+  return viewInserted(input, shape);
+}
+
+Tensor flattenDims(const Tensor &input, int64_t startDim, int64_t endDim) {
+  int64_t a = wrap(startDim, input->rank), b = wrap(endDim, input->rank);
+  if (a > b)
+    fail("flatten() has invalid args: start_dim cannot come after end_dim");
+  if (!input->rank)
+    return reshaped(input, Dims({1}));
+  if (a == b)
+    return input;
+  Dims shape(input->sizes(), int(a));
+  int64_t joined = 1;
+  for (int64_t i = a; i <= b; i++)
+    joined *= input->sizes()[i];
+  shape.push(joined);
+  for (int i = int(b) + 1; i < input->rank; i++)
+    shape.push(input->sizes()[i]);
+  return reshaped(input, shape);
+}
+
+Tensor narrowDim(const Tensor &input, int64_t dim, int64_t start, int64_t length) {
+  if (!input->rank)
+    fail("narrow() cannot be applied to a 0-dim tensor.");
+  int64_t d = wrap(dim, input->rank), size = input->sizes()[d];
+  if (length < 0)
+    fail("narrow(): length must be non-negative.");
+  if (start < -size || start > size)
+    fail(ErrorKind::Index, "start out of range (expected to be in range of [" + std::to_string(-size) + ", " +
+                               std::to_string(size) + "], but got " + std::to_string(start) + ")");
+  if (start < 0)
+    start += size;
+  if (start + length > size)
+    fail("start (" + std::to_string(start) + ") + length (" + std::to_string(length) + ") exceeds dimension size (" +
+         std::to_string(size) + ").");
+  return sliceOf(input, d, start, start + length);
+}
+
+Tensor selectIndex(const Tensor &input, int64_t dim, int64_t index) {
+  if (!input->rank)
+    fail(ErrorKind::Index, "select() cannot be applied to a 0-dim tensor.");
+  int64_t d = wrap(dim, input->rank), size = input->sizes()[d];
+  if (index < -size || index >= size)
+    fail(ErrorKind::Index, "select(): index " + std::to_string(index) + " out of range for tensor of size " +
+                               input->dims().str() + " at dimension " + std::to_string(d));
+  int64_t i = index < 0 ? index + size : index;
+  Dims shape = input->dims();
+  shape.erase(int(d));
+  return viewInserted(sliceOf(input, d, i, i + 1), shape);
+}
+
+std::vector<Tensor> unbindDim(const Tensor &input, int64_t dim) {
+  if (!input->rank)
+    fail("unbind: dimension specified as " + std::to_string(dim) + " but tensor has no dimensions");
+  int64_t d = wrap(dim, input->rank);
+  std::vector<Tensor> out;
+  for (int64_t i = 0; i < input->sizes()[d]; i++)
+    out.push_back(selectIndex(input, d, i));
+  return out;
+}
+
+std::vector<Tensor> splitEvery(const Tensor &input, int64_t splitSize, int64_t dim) {
+  if (!input->rank)
+    fail("split expects at least a 1-dimensional tensor");
+  int64_t d = wrap(dim, input->rank), size = input->sizes()[d];
+  if (splitSize < 0 || (splitSize == 0 && size))
+    fail("split expects split_size be non-negative, but got split_size=" + std::to_string(splitSize));
+  std::vector<Tensor> out;
+  int64_t at = 0;
+  do {
+    int64_t stop = std::min(size, at + splitSize);
+    out.push_back(sliceOf(input, d, at, stop));
+    at = stop;
+  } while (at < size);
+  return out;
+}
+std::vector<Tensor> splitSizes(const Tensor &input, IntList sizes, int64_t dim) {
+  if (!input->rank)
+    fail("split_with_sizes expects at least a 1-dimensional tensor");
+  int64_t d = wrap(dim, input->rank), at = 0, total = 0;
+  for (int64_t s : sizes) {
+    if (s < 0)
+      fail("split_with_sizes expects split_sizes have only non-negative entries, but got " + std::to_string(s));
+    total += s;
+  }
+  if (total != input->sizes()[d])
+    fail("split_with_sizes expects split_sizes to sum exactly to " + std::to_string(input->sizes()[d]) +
+         " (input tensor's size at dimension " + std::to_string(d) + "), but got sizes that sum to " + std::to_string(total));
+  std::vector<Tensor> out;
+  for (int64_t s : sizes) {
+    out.push_back(sliceOf(input, d, at, at + s));
+    at += s;
+  }
+  return out;
+}
+std::vector<Tensor> chunkDim(const Tensor &input, int64_t chunks, int64_t dim) {
+  if (!input->rank)
+    fail("chunk expects at least a 1-dimensional tensor");
+  if (chunks <= 0)
+    fail("chunk expects `chunks` to be greater than 0, got: " + std::to_string(chunks));
+  int64_t d = wrap(dim, input->rank), size = input->sizes()[d], each = (size + chunks - 1) / chunks;
+  if (!each) // an empty dimension: that many empty pieces
+    return splitSizes(input, std::vector<int64_t>(size_t(chunks), 0), d);
+  return splitEvery(input, each, d);
+}
+
+Tensor catPromoted(TensorList tensors, int64_t dim, Out out) {
+  std::vector<Operand> operands(tensors.begin(), tensors.end());
+  Attr a = Attr::integer(dim);
+  return callOpList(OpId::Cat, List<Operand>(operands), List<Attr>(&a, 1), out);
+}
+Tensor stackNew(TensorList tensors, int64_t dim) {
+  if (tensors.empty())
+    fail("stack expects a non-empty TensorList");
+  int64_t d = wrap(dim, tensors[0]->rank + 1);
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    if (!sameShape(tensors[0].impl(), tensors[i].impl()))
+      fail("stack expects each tensor to be equal size, but got " + tensors[0]->dims().str() + " at entry 0 and " +
+           tensors[i]->dims().str() + " at entry " + std::to_string(i));
+    parts.push_back(unsqueezeDim(tensors[i], d));
+  }
+  return catPromoted(parts, d, Out());
+}
+
+Tensor detached(const Tensor &input) { return detachTensor(input); }
+
+} // namespace torchc::composite
