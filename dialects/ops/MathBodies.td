@@ -185,6 +185,7 @@ include "MathBodiesErf.td"
 include "MathBodiesExp.td"
 include "MathBodiesHyp.td"
 include "MathBodiesLog.td"
+include "MathBodiesPow.td"
 include "MathBodiesTrig.td"
 include "MathBodiesTrig64.td"
 

@@ -68,6 +68,95 @@ defvar atanF64 = [
   (FromInt (IOr (ToInt $s), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
 ];
 
+// atan2(x, y): the angle of the point (y, x); s * atan(q) from 0, pi/2 or pi.
+defvar atan2F32 = [
+  (Abs:$a $x),
+  (Abs:$b $y),
+  (Gt:$steep $a, $b),
+  (Select:$big $steep, $a, $b),
+  (Select:$low $steep, $b, $a),
+  (Eq:$inf $big, (Const "inf")),
+  (Eq:$both $low, (Const "inf")),
+  (Select:$n $inf, (Select $both, (Const "1"), (Const "0")), $low),
+  (Or:$one $inf, (Eq $big, (Const "0"))),
+  (Select:$m $one, (Const "1"), $big),
+  (Div:$q $n, $m),
+  (Div:$i (Fma (Neg $q), $m, $n), $m), // n / m = q + i
+  (Mul:$z $q, $q),
+  (Fma:$p (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0xbae9ab07),
+      $z, (Bits 0x3c321192)),
+      $z, (Bits 0xbcfebe79)),
+      $z, (Bits 0x3d6d14d6)),
+      $z, (Bits 0xbdac0486)),
+      $z, (Bits 0x3de04626)),
+      $z, (Bits 0xbe121043)),
+      $z, (Bits 0x3e4cc8f2)),
+      $z, (Bits 0xbeaaaa9f)),
+  (Fma:$ql (Mul $i, $z), (Const "-0.5"), $i),
+  (Fma:$d $p, (Mul $z, $q), $ql),
+  (Lt:$neg (FromInt (IOr (IAnd (ToInt $y), (ConstI 0x80000000)), (ConstI 0x3f800000))), (Const "0")),
+  (Select:$s (Xor $neg, $steep), (Const "-1"), (Const "1")),
+  (Select:$h0 $neg, (Bits 0x40490fdb), (Const "0")),
+  (Select:$h $steep, (Bits 0x3fc90fdb), $h0),
+  (Select:$l0 $neg, (Bits 0xb3bbbd2e), (Const "0")),
+  (Select:$l $steep, (Bits 0xb33bbd2e), $l0),
+  (Fma:$w $s, $q, $h),
+  (Fma:$e $s, $q, (Sub $h, $w)),
+  (Add:$v $w, (Fma $s, $d, (Add $e, $l))),
+  (Select:$r (Or (IsNan $x), (IsNan $y)), (Add $x, $y), $v),
+  (FromInt (IOr (ToInt $r), (IAnd (ToInt $x), (ConstI 0x80000000))))
+];
+
+defvar atan2F64 = [
+  (Abs:$a $x),
+  (Abs:$b $y),
+  (Gt:$steep $a, $b),
+  (Select:$big $steep, $a, $b),
+  (Select:$low $steep, $b, $a),
+  (Eq:$inf $big, (Const "inf")),
+  (Eq:$both $low, (Const "inf")),
+  (Select:$n $inf, (Select $both, (Const "1"), (Const "0")), $low),
+  (Or:$one $inf, (Eq $big, (Const "0"))),
+  (Select:$m $one, (Const "1"), $big),
+  (Div:$q $n, $m),
+  (Div:$i (Fma (Neg $q), $m, $n), $m), // n / m = q + i
+  (Mul:$z $q, $q),
+  (Fma:$p (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma
+      (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0x3eeb9c958b81984b),
+      $z, (Bits 0xbf23de6b693514ef)),
+      $z, (Bits 0x3f4b27f0ed732fd4)),
+      $z, (Bits 0xbf67932221413c76)),
+      $z, (Bits 0x3f7d6be5f9118a9f)),
+      $z, (Bits 0xbf8c6e2423eba7c8)),
+      $z, (Bits 0x3f967e27e9769d5f)),
+      $z, (Bits 0xbf9e9b1febcc21b0)),
+      $z, (Bits 0x3fa2c18113d6c5de)),
+      $z, (Bits 0xbfa599940479f73b)),
+      $z, (Bits 0x3fa82d6cff34e269)),
+      $z, (Bits 0xbfaae5d4784faa58)),
+      $z, (Bits 0x3fae1bb640f8760d)),
+      $z, (Bits 0xbfb110e4ba005ac8)),
+      $z, (Bits 0x3fb3b1365eda6f70)),
+      $z, (Bits 0xbfb745d119fa0b2a)),
+      $z, (Bits 0x3fbc71c717ef5c75)),
+      $z, (Bits 0xbfc249249237b85f)),
+      $z, (Bits 0x3fc9999999995493)),
+      $z, (Bits 0xbfd5555555555525)),
+  (Fma:$ql (Mul $i, $z), (Const "-0.5"), $i),
+  (Fma:$d $p, (Mul $z, $q), $ql),
+  (Lt:$neg (FromInt (IOr (IAnd (ToInt $y), (ConstI 0x8000000000000000)), (ConstI 0x3ff0000000000000))), (Const "0")),
+  (Select:$s (Xor $neg, $steep), (Const "-1"), (Const "1")),
+  (Select:$h0 $neg, (Bits 0x400921fb54442d18), (Const "0")),
+  (Select:$h $steep, (Bits 0x3ff921fb54442d18), $h0),
+  (Select:$l0 $neg, (Bits 0x3ca1a62633145c07), (Const "0")),
+  (Select:$l $steep, (Bits 0x3c91a62633145c07), $l0),
+  (Fma:$w $s, $q, $h),
+  (Fma:$e $s, $q, (Sub $h, $w)),
+  (Add:$v $w, (Fma $s, $d, (Add $e, $l))),
+  (Select:$r (Or (IsNan $x), (IsNan $y)), (Add $x, $y), $v),
+  (FromInt (IOr (ToInt $r), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
+];
+
 // asin(x), acos(x): asin(s) = s + d for s = |x| up to 1/2, beyond with s = sqrt((1 - |x|) / 2) as
 // pi/2 - 2 * asin(s). The rounding error of the root is added.
 defvar asinF32 = [

@@ -1,4 +1,4 @@
-//===- MathBodiesTrig.td - sin, cos in f32 ------------------------------------------------===//
+//===- MathBodiesTrig.td - sin, cos, tan in f32 -------------------------------------------===//
 
 #ifndef TORCHC_OPS_MATHBODIESTRIG_TD
 #define TORCHC_OPS_MATHBODIESTRIG_TD
@@ -92,7 +92,10 @@ defvar trigReduce32 = [
   (Fma:$rlf $yl, (Bits 0x3fc90fdb), (Fma $y, (Bits 0xb33bbd2e), $rfl)),
   (Select:$k $near, $kn, $kf),
   (Select:$r $near, $rn, $rf),
-  (Select:$rl $near, $rln, $rlf),
+  (Select:$rl $near, $rln, $rlf)
+];
+
+defvar trigSinCos32 = [
   (Mul:$z $r, $r),
   (Fma:$ps (Fma (Bits 0xb94c86bb),
       $z, (Bits 0x3c088355)),
@@ -108,7 +111,7 @@ defvar trigReduce32 = [
   (Add:$cos $w, (Add $wl, (Fma $pc, (Mul $z, $z), (Neg $u))))
 ];
 
-defvar sinF32 = trigReduce32 # [
+defvar sinF32 = trigReduce32 # trigSinCos32 # [
   (ToInt:$q (Add $k, (Bits 0x4b400000))),
   (Ne:$odd (FromInt (IShl (IAnd $q, (ConstI 1)), (ConstI 23))), (Const "0")),
   (IShl:$flip (IAnd $q, (ConstI 2)), (ConstI 30)),
@@ -116,12 +119,35 @@ defvar sinF32 = trigReduce32 # [
   (FromInt (IXor (IXor (ToInt $v), $flip), (IAnd (ToInt $x), (ConstI 0x80000000))))
 ];
 
-defvar cosF32 = trigReduce32 # [
+defvar cosF32 = trigReduce32 # trigSinCos32 # [
   (IAdd:$q (ToInt (Add $k, (Bits 0x4b400000))), (ConstI 1)),
   (Ne:$odd (FromInt (IShl (IAnd $q, (ConstI 1)), (ConstI 23))), (Const "0")),
   (IShl:$flip (IAnd $q, (ConstI 2)), (ConstI 30)),
   (Select:$v $odd, $cos, $sin),
   (FromInt (IXor (ToInt $v), $flip))
+];
+
+// tan(r + rl) = t + tl, or -1 / (t + tl) in odd quadrants.
+defvar tanF32 = trigReduce32 # [
+  (Mul:$z $r, $r),
+  (Fma:$p (Fma (Fma (Fma (Fma (Fma (Bits 0x3b967ce7),
+      $z, (Bits 0xb9b3cefc)),
+      $z, (Bits 0x3c37074b)),
+      $z, (Bits 0x3cad4e9d)),
+      $z, (Bits 0x3d5d86df)),
+      $z, (Bits 0x3e088640)),
+      $z, (Bits 0x3eaaaab2)),
+  (Mul:$d $p, (Mul $z, $r)),
+  (Add:$t0 $r, $d),
+  (Fma:$d2 (Mul $t0, $t0), $rl, (Add $d, $rl)), // rl * (1 + t^2)
+  (Add:$t $r, $d2),
+  (Add:$tl (Sub $r, $t), $d2),
+  (ToInt:$q (Add $k, (Bits 0x4b400000))),
+  (Ne:$odd (FromInt (IShl (IAnd $q, (ConstI 1)), (ConstI 23))), (Const "0")),
+  (Div:$i (Const "-1"), $t),
+  (Fma:$e $i, $tl, (Fma $i, $t, (Const "1"))),
+  (Select:$v $odd, (Fma $i, $e, $i), $t),
+  (FromInt (IXor (ToInt $v), (IAnd (ToInt $x), (ConstI 0x80000000))))
 ];
 
 #endif

@@ -1,4 +1,4 @@
-//===- MathBodiesTrig64.td - sin, cos in f64 (see MathBodiesTrig.td) ----------------------===//
+//===- MathBodiesTrig64.td - sin, cos, tan in f64 (see MathBodiesTrig.td) -----------------===//
 
 #ifndef TORCHC_OPS_MATHBODIESTRIG64_TD
 #define TORCHC_OPS_MATHBODIESTRIG64_TD
@@ -114,7 +114,10 @@ defvar trigReduce64 = [
   (Fma:$rlf $yl, (Bits 0x3ff921fb54442d18), (Fma $y, (Bits 0x3c91a62633145c07), $rfl)),
   (Select:$k $near, $kn, $kf),
   (Select:$r $near, $rn, $rf),
-  (Select:$rl $near, $rln, $rlf),
+  (Select:$rl $near, $rln, $rlf)
+];
+
+defvar trigSinCos64 = [
   (Mul:$z $r, $r),
   (Fma:$ps (Fma (Fma (Fma (Fma (Bits 0x3de5d6b207f7c7e6),
       $z, (Bits 0xbe5ae5ddd60fe035)),
@@ -136,7 +139,7 @@ defvar trigReduce64 = [
   (Add:$cos $w, (Add $wl, (Fma $pc, (Mul $z, $z), (Neg $u))))
 ];
 
-defvar sinF64 = trigReduce64 # [
+defvar sinF64 = trigReduce64 # trigSinCos64 # [
   (ToInt:$q (Add $k, (Bits 0x4338000000000000))),
   (Ne:$odd (FromInt (IShl (IAnd $q, (ConstI 1)), (ConstI 52))), (Const "0")),
   (IShl:$flip (IAnd $q, (ConstI 2)), (ConstI 62)),
@@ -144,12 +147,42 @@ defvar sinF64 = trigReduce64 # [
   (FromInt (IXor (IXor (ToInt $v), $flip), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
 ];
 
-defvar cosF64 = trigReduce64 # [
+defvar cosF64 = trigReduce64 # trigSinCos64 # [
   (IAdd:$q (ToInt (Add $k, (Bits 0x4338000000000000))), (ConstI 1)),
   (Ne:$odd (FromInt (IShl (IAnd $q, (ConstI 1)), (ConstI 52))), (Const "0")),
   (IShl:$flip (IAnd $q, (ConstI 2)), (ConstI 62)),
   (Select:$v $odd, $cos, $sin),
   (FromInt (IXor (ToInt $v), $flip))
+];
+
+// tan(r + rl) = t + tl, or -1 / (t + tl) in odd quadrants.
+defvar tanF64 = trigReduce64 # [
+  (Mul:$z $r, $r),
+  (Fma:$p (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0x3ef806e1f9babf29),
+      $z, (Bits 0xbf0c12ec68f19fcc)),
+      $z, (Bits 0x3f1bbb3be490f935)),
+      $z, (Bits 0xbf07503004177b0c)),
+      $z, (Bits 0x3f239b0585c47488)),
+      $z, (Bits 0x3f2c4d5b8094095d)),
+      $z, (Bits 0x3f439276a84cf87c)),
+      $z, (Bits 0x3f57d36e93b4cb8f)),
+      $z, (Bits 0x3f6d6dc42fd196a1)),
+      $z, (Bits 0x3f8226dfc366ee98)),
+      $z, (Bits 0x3f9664f4a75ab5c2)),
+      $z, (Bits 0x3faba1ba1b00d2db)),
+      $z, (Bits 0x3fc111111111e25c)),
+      $z, (Bits 0x3fd5555555555497)),
+  (Mul:$d $p, (Mul $z, $r)),
+  (Add:$t0 $r, $d),
+  (Fma:$d2 (Mul $t0, $t0), $rl, (Add $d, $rl)), // rl * (1 + t^2)
+  (Add:$t $r, $d2),
+  (Add:$tl (Sub $r, $t), $d2),
+  (ToInt:$q (Add $k, (Bits 0x4338000000000000))),
+  (Ne:$odd (FromInt (IShl (IAnd $q, (ConstI 1)), (ConstI 52))), (Const "0")),
+  (Div:$i (Const "-1"), $t),
+  (Fma:$e $i, $tl, (Fma $i, $t, (Const "1"))),
+  (Select:$v $odd, (Fma $i, $e, $i), $t),
+  (FromInt (IXor (ToInt $v), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
 ];
 
 #endif

@@ -1,7 +1,7 @@
 // Measures the scalar bodies against libm of a wider type (f32: double, f64: long double), in ulps
 // of the exact result.
 //   math-check BOUNDS            samples; fails where a body is worse than its line in BOUNDS
-//   math-check --all NAME...     every f32 input (f64: 2^28 samples)
+//   math-check --all NAME...     every f32 input (f64 and two operands: 2^26 samples)
 //   math-check --half NAME...    the same without negative f32 inputs, for odd and even functions
 //   math-check --bench           nanoseconds per element
 #include <atomic>
@@ -50,6 +50,8 @@ template <class W> struct Exact {
   static W asin(W x) { return std::asin(x); }
   static W acos(W x) { return std::acos(x); }
   static W atan(W x) { return std::atan(x); }
+  static W pow(W x, W y) { return std::pow(x, y); }
+  static W atan2(W y, W x) { return std::atan2(y, x); }
   static W sigmoid(W x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 };
 
@@ -85,40 +87,44 @@ template <class T> static inline double ulpError(T got, typename Format<T>::Wide
 
 template <class T> struct Worst {
   double error = -1;
-  T at = 0, got = 0;
+  T x = 0, y = 0, got = 0;
 };
 
 /// One body with its exact function, over arrays so that the compiler vectorises the body as the
 /// kernels do.
 template <class T> struct Case {
-  const char *name, *body;
+  using W = typename Format<T>::Wide;
+  const char *body;
   int ops;
-  void (*run)(const T *, T *, int);
-  typename Format<T>::Wide (*exact)(typename Format<T>::Wide);
+  bool binary;
+  void (*run)(const T *x, const T *y, T *out, int n);
+  W (*exact)(W x, W y);
 
-  void chunk(const T *x, int n, Worst<T> &w) const {
-    static thread_local T y[4096];
-    run(x, y, n);
+  void chunk(const T *x, const T *y, int n, Worst<T> &w) const {
+    static thread_local T out[4096];
+    run(x, y, out, n);
     for (int i = 0; i < n; i++) {
-      double e = ulpError(y[i], exact((typename Format<T>::Wide)x[i]));
+      double e = ulpError(out[i], exact((W)x[i], (W)y[i]));
       if (e > w.error)
-        w = {e, x[i], y[i]};
+        w = {e, x[i], y[i], out[i]};
     }
   }
 };
 
-#define RUN(op, body, T, ops)                                                                                          \
-  static void run_##body(const T *__restrict x, T *__restrict y, int n) {                                              \
-    for (int i = 0; i < n; i++)                                                                                        \
-      y[i] = body(x[i]);                                                                                               \
-  }
-FOR_BODIES(RUN)
-template <class T> static void add(std::vector<Case<T>> &v, const Case<T> &c) { v.push_back(c); }
 static std::vector<Case<float>> cases32;
 static std::vector<Case<double>> cases64;
 static auto &list(float) { return cases32; }
 static auto &list(double) { return cases64; }
-#define ADD(op, body, T, ops) add(list(T()), Case<T>{#op, #body, ops, run_##body, Exact<Format<T>::Wide>::op});
+#define RUN(op, body, T, ops)                                                                                          \
+  static void run_##body(const T *__restrict x, const T *__restrict y, T *__restrict out, int n) {                     \
+    for (int i = 0; i < n; i++)                                                                                        \
+      out[i] = body(x[i], y[i]);                                                                                       \
+  }
+#define ADD_UNARY(op, body, T, ops)                                                                                    \
+  list(T()).push_back({#body, ops, false, run_##body, [](auto x, auto) { return Exact<decltype(x)>::op(x); }});
+#define ADD_BINARY(op, body, T, ops)                                                                                   \
+  list(T()).push_back({#body, ops, true, run_##body, [](auto x, auto y) { return Exact<decltype(x)>::op(x, y); }});
+FOR_BODIES(RUN, RUN)
 
 static uint64_t mix(uint64_t i) { // splitmix64: sample i, whatever the thread
   uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
@@ -162,26 +168,44 @@ template <class T> static std::vector<T> specials() {
   return v;
 }
 
+/// Second operands: by turns like the first, a small integer or half, near 1.
+template <class T> static T sample2(uint64_t i) {
+  uint64_t r = mix(i + (1ull << 60));
+  switch (i / 8 % 4) {
+  case 0: return sample<T>(r);
+  case 1: return (T)((double)(int64_t)(r % 81) * 0.5 - 20);
+  case 2: return (T)(1 + (double)(int64_t)r * 0x1p-65);
+  default: return (T)((double)(int64_t)r * (sizeof(T) == 4 ? 0x1p-57 : 0x1p-54)); // +-64, +-512
+  }
+}
+
 template <class T> static Worst<T> sampled(const Case<T> &c, uint64_t first, uint64_t n) {
   Worst<T> w;
   std::vector<T> s = specials<T>();
-  c.chunk(s.data(), (int)s.size(), w);
-  T x[4096];
+  for (T second : s) {
+    std::vector<T> same(s.size(), second);
+    c.chunk(s.data(), same.data(), (int)s.size(), w);
+    if (!c.binary)
+      break;
+  }
+  T x[4096], y[4096] = {};
   for (uint64_t i = 0; i < n; i += 4096) {
     for (int j = 0; j < 4096; j++)
       x[j] = sample<T>(first + i + j);
-    c.chunk(x, 4096, w);
+    for (int j = 0; j < 4096 && c.binary; j++)
+      y[j] = sample2<T>(first + i + j);
+    c.chunk(x, y, 4096, w);
   }
   return w;
 }
 
 static Worst<float> everyInput(const Case<float> &c, uint64_t first, uint64_t n) {
   Worst<float> w;
-  float x[4096];
+  float x[4096], y[4096] = {};
   for (uint64_t i = 0; i < n; i += 4096) {
     for (int j = 0; j < 4096; j++)
       x[j] = fromInt32((uint32_t)(first + i + j));
-    c.chunk(x, 4096, w);
+    c.chunk(x, y, 4096, w);
   }
   return w;
 }
@@ -212,22 +236,24 @@ template <class T, class F> static Worst<T> parallel(uint64_t total, F piece) {
 
 template <class T> static bool report(const Case<T> &c, const Worst<T> &w, double bound) {
   bool ok = w.error <= bound;
-  printf("%-12s %3d ops  %.3f ulp at %a -> %a%s\n", c.body, c.ops, w.error, (double)w.at, (double)w.got,
-         ok ? "" : "  ABOVE ITS BOUND");
+  printf("%-12s %3d ops  %.3f ulp at %a", c.body, c.ops, w.error, (double)w.x);
+  if (c.binary)
+    printf(", %a", (double)w.y);
+  printf(" -> %a%s\n", (double)w.got, ok ? "" : "  ABOVE ITS BOUND");
   fflush(stdout);
   return ok;
 }
 
 template <class T> static void bench(const Case<T> &c) {
-  static T x[4096], y[4096];
+  static T x[4096], y[4096], out[4096];
   for (int i = 0; i < 4096; i++)
-    x[i] = (T)(0.5 + i / 1024.0);
+    x[i] = (T)(0.5 + i / 1024.0), y[i] = (T)(i / 1024.0);
   double best = 1e9;
   for (int rep = 0; rep < 200; rep++) {
     timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
     for (int k = 0; k < 16; k++) {
-      c.run(x, y, 4096);
+      c.run(x, y, out, 4096);
       asm volatile("" ::: "memory");
     }
     clock_gettime(CLOCK_MONOTONIC, &b);
@@ -248,7 +274,7 @@ static double boundOf(FILE *f, const char *body) {
 }
 
 int main(int argc, char **argv) {
-  FOR_BODIES(ADD)
+  FOR_BODIES(ADD_UNARY, ADD_BINARY)
   std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "--bench") {
     for (auto &c : cases32)
@@ -265,12 +291,18 @@ int main(int argc, char **argv) {
           return true;
       return argc == 2;
     };
+    const uint64_t samples = 1 << 26;
     for (auto &c : cases32)
-      if (wanted(c.body))
-        report(c, parallel<float>(inputs, [&](uint64_t i, uint64_t n) { return everyInput(c, i, n); }), INFINITY);
+      if (wanted(c.body)) {
+        auto every = [&](uint64_t i, uint64_t n) { return everyInput(c, i, n); };
+        auto some = [&](uint64_t i, uint64_t n) { return sampled(c, i, n); };
+        report(c, c.binary ? parallel<float>(samples, some) : parallel<float>(inputs, every), INFINITY);
+      }
     for (auto &c : cases64)
-      if (wanted(c.body))
-        report(c, parallel<double>(1ull << 28, [&](uint64_t i, uint64_t n) { return sampled(c, i, n); }), INFINITY);
+      if (wanted(c.body)) {
+        auto some = [&](uint64_t i, uint64_t n) { return sampled(c, i, n); };
+        report(c, parallel<double>(samples, some), INFINITY);
+      }
     return 0;
   }
   FILE *f = argc == 2 ? fopen(argv[1], "r") : nullptr;

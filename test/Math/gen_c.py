@@ -79,6 +79,7 @@ class Emitter:
     def __init__(self, wide):
         self.t, self.u, self.w = ("double", "uint64_t", 64) if wide else ("float", "uint32_t", 32)
         self.lines, self.names, self.count = [], {"x": ("x", "f"), "y": ("y", "f")}, 0
+        self.binary = False  # reads the operand y
 
     def put(self, kind, text):
         v = "v%d" % len(self.lines)
@@ -88,7 +89,9 @@ class Emitter:
 
     def value(self, node):
         if isinstance(node, str):
-            return self.names[node[1:]]
+            found = self.names[node[1:]]
+            self.binary |= found[0] == "y"
+            return found
         op, name, args = node
         result = self.node(op, args)
         if name:
@@ -164,10 +167,11 @@ def main(paths):
                     result, kind = e.value(s)
             except (TypeError, KeyError) as err:
                 sys.exit("%s: body %s: %s" % (path, name, err))
-            print("static inline __attribute__((always_inline)) %s %s(%s x) {" % (e.t, name, e.t))
+            print("static inline %s %s(%s x, [[maybe_unused]] %s y) {" % (e.t, name, e.t, e.t))
             print("\n".join(e.lines) + "\n  return %s;\n}" % result)
-            entries.append("X(%s, %s, %s, %d)" % (name[:-3], name, e.t, e.count))
-    print("#define FOR_BODIES(X) " + " \\\n  ".join(entries))
+            form = "B" if e.binary else "U"
+            entries.append("%s(%s, %s, %s, %d)" % (form, name[:-3], name, e.t, e.count))
+    print("// U: of x; B: of x and y\n#define FOR_BODIES(U, B) " + " \\\n  ".join(entries))
 
 
 main(sys.argv[1:])

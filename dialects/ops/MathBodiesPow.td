@@ -1,0 +1,158 @@
+//===- MathBodiesPow.td - power -----------------------------------------------------------===//
+
+#ifndef TORCHC_OPS_MATHBODIESPOW_TD
+#define TORCHC_OPS_MATHBODIESPOW_TD
+
+include "OpSpec.td"
+
+// pow(x, y) = 2^(y * log2|x|), log2|x| = l + ll to about 1.5 times the precision: log(m) = 2s + (2/3) s^3 + ...,
+// s = (m - 1) / (m + 1), the first two terms in two parts. Then the cases of C's pow: 1 for y = 0 and x = 1, the sign of
+// an odd power, NaN for a fractional power of a negative number.
+defvar powF32 = [
+  (Abs:$a $x),
+  (Lt:$small $a, (Bits 0x00800000)),
+  (Select:$v $small, (Mul $a, (Const "8388608")), $a),
+  (IAnd:$e (ISub (ToInt $v), (ConstI 0x3f3504f3)), (ConstI 0xff800000)),
+  (Fma:$k (FFromI $e), (Bits 0x34000000), (Select $small, (Const "-23"), (Const "0"))),
+  (FromInt:$m (ISub (ToInt $v), $e)),
+  (Sub:$f $m, (Const "1")),
+  (Add:$d $m, (Const "1")),
+  (Sub:$dl $m, (Sub $d, (Const "1"))),
+  (Div:$inv (Const "1"), $d),
+  (Mul:$s $f, $inv), // s + sl = f / (m + 1)
+  (Neg:$sn $s),
+  (Mul:$sl (Fma $sn, $dl, (Fma $sn, $d, $f)), $inv),
+  (Mul:$z $s, $s),
+  (Fma:$zl (Add $s, $s), $sl, (Fma $s, $s, (Neg $z))),
+  (Fma:$q (Fma (Bits 0x3e6fd184),
+      $z, (Bits 0x3e92293d)),
+      $z, (Bits 0x3ecccd00)),
+  (Mul:$t $z, $q), // p + pl = 2/3 + z * q
+  (Add:$p $t, (Bits 0x3f2aaaab)),
+  (Add:$pl (Sub $t, (Sub $p, (Bits 0x3f2aaaab))), (Bits 0xb2aaaaab)),
+  (Mul:$g $z, $p),
+  (Fma:$gl $zl, $p, (Fma $z, $pl, (Fma $z, $p, (Neg $g)))),
+  (Mul:$h $s, $g),
+  (Fma:$hl $sl, $g, (Fma $s, $gl, (Fma $s, $g, (Neg $h)))),
+  (Add:$s2 $s, $s),
+  (Add:$n $s2, $h), // n + nl = log(m)
+  (Add:$nl (Add (Sub $s2, $n), $h), (Add (Add $sl, $sl), $hl)),
+  (Mul:$b $n, (Bits 0x3fb8aa3b)),
+  (Fma:$bb $n, (Bits 0x3fb8aa3b), (Neg $b)),
+  (Fma:$bl $nl, (Bits 0x3fb8aa3b), (Fma $n, (Bits 0x32a57060), $bb)),
+  (Add:$l $k, $b), // l + ll = log2(a)
+  (Add:$ll (Add (Sub $k, $l), $b), $bl),
+  (Select:$lf (Lt $a, (Const "inf")), $l, $a),
+  (Select:$lh (Eq $a, (Const "0")), (Const "-inf"), $lf),
+  (Mul:$w $y, $lh),
+  (Fma:$wl $y, $ll, (Fma $y, $l, (Neg $w))),
+  (Select:$wc (Lt $w, (Const "-151")), (Const "-151"), $w),
+  (Select:$wd (Gt $wc, (Const "129")), (Const "129"), $wc),
+  (Select:$we (Eq $w, $wd), $wl, (Const "0")), // what was clamped has no tail
+  (Add:$t2 $wd, (Bits 0x4b400000)),
+  (Sub:$rh $wd, (Sub $t2, (Bits 0x4b400000))),
+  (Add:$r $rh, $we),
+  (Fma:$e2 (Fma (Fma (Fma (Fma (Fma (Bits 0x390bbc5f),
+      $r, (Bits 0x3aaf79c2)),
+      $r, (Bits 0x3c1db418)),
+      $r, (Bits 0x3d6357d0)),
+      $r, (Bits 0x3e75fdca)),
+      $r, (Bits 0x3f317218)),
+      $r, (Const "1")),
+  (IAnd:$half (IShl (ToInt $t2), (ConstI 22)), (ConstI 0xff800000)),
+  (ISub:$rest (IShl (ToInt $t2), (ConstI 23)), $half),
+  (Mul:$x1 $e2, (FromInt (IAdd $half, (ConstI 0x3f800000)))),
+  (Mul:$x2 $x1, (FromInt (IAdd $rest, (ConstI 0x3f800000)))),
+  (Or:$unit (Eq $y, (Const "0")), (Eq $a, (Const "1"))), // 1, unless x is -1 and y no integer
+  (Select:$x3 $unit, (Const "1"), $x2),
+  (Mul:$y2 $y, (Const "0.5")),
+  (Eq:$whole $y, (RoundEven $y)),
+  (And:$odd $whole, (Ne $y2, (RoundEven $y2))),
+  (IAnd:$sign (ToInt $x), (Select $odd, (ConstI 0x80000000), (ConstI 0))),
+  (FromInt:$x4 (IOr (ToInt $x3), $sign)),
+  (And:$neg (Lt $x, (Const "0")), (Lt $a, (Const "inf"))),
+  (Select:$x5 (And $neg, (Not $whole)), (Const "nan"), $x4),
+  (Select:$x6 (Or (IsNan $x), (IsNan $y)), (Add $x, $y), $x5),
+  (Select (Or (Eq $y, (Const "0")), (Eq $x, (Const "1"))), (Const "1"), $x6)
+];
+
+defvar powF64 = [
+  (Abs:$a $x),
+  (Lt:$small $a, (Bits 0x0010000000000000)),
+  (Select:$v $small, (Mul $a, (Bits 0x4350000000000000)), $a),
+  (IAdd:$u (ToInt $v), (ConstI 0x00095f6200000000)),
+  (FromInt:$biased (IOr (IUShr $u, (ConstI 52)), (ConstI 0x4330000000000000))),
+  (Sub:$k $biased, (Select $small, (Bits 0x4330000000000435), (Bits 0x43300000000003ff))),
+  (FromInt:$m (IAdd (IAnd $u, (ConstI 0x000fffffffffffff)), (ConstI 0x3fe6a09e00000000))),
+  (Sub:$f $m, (Const "1")),
+  (Add:$d $m, (Const "1")),
+  (Sub:$dl $m, (Sub $d, (Const "1"))),
+  (Div:$inv (Const "1"), $d),
+  (Mul:$s $f, $inv), // s + sl = f / (m + 1)
+  (Neg:$sn $s),
+  (Mul:$sl (Fma $sn, $dl, (Fma $sn, $d, $f)), $inv),
+  (Mul:$z $s, $s),
+  (Fma:$zl (Add $s, $s), $sl, (Fma $s, $s, (Neg $z))),
+  (Fma:$q (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0x3fbead19732e5428),
+      $z, (Bits 0x3fbde3c18367c96b)),
+      $z, (Bits 0x3fc11207710161d6)),
+      $z, (Bits 0x3fc3b136499dbb60)),
+      $z, (Bits 0x3fc745d1829eff75)),
+      $z, (Bits 0x3fcc71c71c59594b)),
+      $z, (Bits 0x3fd2492492492f56)),
+      $z, (Bits 0x3fd9999999999996)),
+  (Mul:$t $z, $q), // p + pl = 2/3 + z * q
+  (Add:$p $t, (Bits 0x3fe5555555555555)),
+  (Add:$pl (Sub $t, (Sub $p, (Bits 0x3fe5555555555555))), (Bits 0x3c85555555555555)),
+  (Mul:$g $z, $p),
+  (Fma:$gl $zl, $p, (Fma $z, $pl, (Fma $z, $p, (Neg $g)))),
+  (Mul:$h $s, $g),
+  (Fma:$hl $sl, $g, (Fma $s, $gl, (Fma $s, $g, (Neg $h)))),
+  (Add:$s2 $s, $s),
+  (Add:$n $s2, $h), // n + nl = log(m)
+  (Add:$nl (Add (Sub $s2, $n), $h), (Add (Add $sl, $sl), $hl)),
+  (Mul:$b $n, (Bits 0x3ff71547652b82fe)),
+  (Fma:$bb $n, (Bits 0x3ff71547652b82fe), (Neg $b)),
+  (Fma:$bl $nl, (Bits 0x3ff71547652b82fe), (Fma $n, (Bits 0x3c7777d0ffda0d24), $bb)),
+  (Add:$l $k, $b), // l + ll = log2(a)
+  (Add:$ll (Add (Sub $k, $l), $b), $bl),
+  (Select:$lf (Lt $a, (Const "inf")), $l, $a),
+  (Select:$lh (Eq $a, (Const "0")), (Const "-inf"), $lf),
+  (Mul:$w $y, $lh),
+  (Fma:$wl $y, $ll, (Fma $y, $l, (Neg $w))),
+  (Select:$wc (Lt $w, (Const "-1076")), (Const "-1076"), $w),
+  (Select:$wd (Gt $wc, (Const "1025")), (Const "1025"), $wc),
+  (Select:$we (Eq $w, $wd), $wl, (Const "0")), // what was clamped has no tail
+  (Add:$t2 $wd, (Bits 0x4338000000000000)),
+  (Sub:$rh $wd, (Sub $t2, (Bits 0x4338000000000000))),
+  (Add:$r $rh, $we),
+  (Fma:$e2 (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Fma (Bits 0x3dff1feac123afa0),
+      $r, (Bits 0x3e3e63c5cd994b51)),
+      $r, (Bits 0x3e7b51fe18c127dd)),
+      $r, (Bits 0x3eb62bfb4447e606)),
+      $r, (Bits 0x3eeffcbfea38fb93)),
+      $r, (Bits 0x3f24309131693669)),
+      $r, (Bits 0x3f55d87fe783d9ac)),
+      $r, (Bits 0x3f83b2ab6fb9daa7)),
+      $r, (Bits 0x3fac6b08d704a277)),
+      $r, (Bits 0x3fcebfbdff82c5b3)),
+      $r, (Bits 0x3fe62e42fefa39ef)),
+      $r, (Const "1")),
+  (IAnd:$half (IShl (ToInt $t2), (ConstI 51)), (ConstI 0xfff0000000000000)),
+  (ISub:$rest (IShl (ToInt $t2), (ConstI 52)), $half),
+  (Mul:$x1 $e2, (FromInt (IAdd $half, (ConstI 0x3ff0000000000000)))),
+  (Mul:$x2 $x1, (FromInt (IAdd $rest, (ConstI 0x3ff0000000000000)))),
+  (Or:$unit (Eq $y, (Const "0")), (Eq $a, (Const "1"))), // 1, unless x is -1 and y no integer
+  (Select:$x3 $unit, (Const "1"), $x2),
+  (Mul:$y2 $y, (Const "0.5")),
+  (Eq:$whole $y, (RoundEven $y)),
+  (And:$odd $whole, (Ne $y2, (RoundEven $y2))),
+  (IAnd:$sign (ToInt $x), (Select $odd, (ConstI 0x8000000000000000), (ConstI 0))),
+  (FromInt:$x4 (IOr (ToInt $x3), $sign)),
+  (And:$neg (Lt $x, (Const "0")), (Lt $a, (Const "inf"))),
+  (Select:$x5 (And $neg, (Not $whole)), (Const "nan"), $x4),
+  (Select:$x6 (Or (IsNan $x), (IsNan $y)), (Add $x, $y), $x5),
+  (Select (Or (Eq $y, (Const "0")), (Eq $x, (Const "1"))), (Const "1"), $x6)
+];
+
+#endif
