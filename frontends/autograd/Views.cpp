@@ -1,5 +1,6 @@
 #include "frontends/autograd/Views.h"
 #include "dialects/rules/Builder.h"
+#include <algorithm>
 #include <vector>
 
 namespace torchc {
@@ -11,7 +12,8 @@ constexpr int viewClass = (sizeof(ViewInfo) + 63) / 64;
 std::vector<ViewInfo *> steps(ViewInfo *v) {
   std::vector<ViewInfo *> out;
   for (; v; v = v->parent)
-    out.insert(out.begin(), v);
+    out.push_back(v);
+  std::reverse(out.begin(), out.end());
   return out;
 }
 Dims parentDims(const ViewInfo *v) { return v->parent ? v->parent->dims() : v->base->dims(); }

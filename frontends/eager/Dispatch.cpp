@@ -100,35 +100,46 @@ uint8_t commonDevice(const OpCall &call) {
   return device < 0 ? 0 : uint8_t(device);
 }
 
-TensorType infer(const OpCall &call) {
-  std::vector<Dims> dims;
-  std::vector<OperandType> types(size_t(call.numOperands));
-  dims.reserve(size_t(call.numOperands));
-  for (int i = 0; i < call.numOperands; i++) {
-    const Operand &o = call.operands[i];
-    types[size_t(i)].isNumber = o.isNumber();
-    types[size_t(i)].dtype = o.tensor ? o.tensor->dtype : o.number.dtype();
-    if (o.tensor)
-      types[size_t(i)].dims = &dims.emplace_back(o.tensor->sizes(), o.tensor->rank);
+/// Operands as the rules see them; in place for all ops but wide joins.
+class OperandTypes {
+public:
+  explicit OperandTypes(const OpCall &call) {
+    if (call.numOperands > maxFixedOperands) {
+      moreTypes.resize(size_t(call.numOperands));
+      moreDims.resize(size_t(call.numOperands));
+      types = moreTypes.data();
+      dims = moreDims.data();
+    }
+    for (int i = 0; i < call.numOperands; i++) {
+      const Operand &o = call.operands[i];
+      types[i].isNumber = o.isNumber();
+      types[i].dtype = o.tensor ? o.tensor->dtype : o.number.dtype();
+      types[i].dims = nullptr;
+      if (o.tensor) {
+        dims[i] = o.tensor->dims();
+        types[i].dims = &dims[i];
+      }
+    }
   }
-  TensorType out;
-  Diag diag;
-  if (!inferOp(call.op, types.data(), call.numOperands, call.attrs, call.numAttrs, defaultDType(), out, diag))
-    fail(diag);
-  return out;
-}
+  OperandTypes(const OperandTypes &) = delete;
+  const OperandType *get() const { return types; }
 
-Promoted promotionOf(const OpCall &call) {
-  OperandType types[maxFixedOperands];
-  Dims zero, some({1});
-  int n = std::min(call.numOperands, maxFixedOperands);
-  for (int i = 0; i < n; i++) {
-    const Operand &o = call.operands[i];
-    types[i].isNumber = o.isNumber();
-    types[i].dtype = o.tensor ? o.tensor->dtype : o.number.dtype();
-    types[i].dims = !o.tensor ? nullptr : o.tensor->rank ? &some : &zero; // promotion only asks whether there are dims
-  }
-  return promote(opInfo(call.op).promote, types, n, defaultDType());
+private:
+  OperandType fewTypes[maxFixedOperands];
+  Dims fewDims[maxFixedOperands];
+  std::vector<OperandType> moreTypes;
+  std::vector<Dims> moreDims;
+  OperandType *types = fewTypes;
+  Dims *dims = fewDims;
+};
+
+void infer(const OpCall &call, Resolved &r) {
+  OperandTypes types(call);
+  Diag diag;
+  if (!inferOp(call.op, types.get(), call.numOperands, call.attrs, call.numAttrs, defaultDType(), r.type, diag))
+    fail(diag);
+  if (r.info.promote != Promote::None)
+    r.promoted = promote(r.info.promote, types.get(), call.numOperands, defaultDType());
 }
 
 //===-- in-place and out= ---------------------------------------------------------------------------------------===//
@@ -291,7 +302,8 @@ __attribute__((noinline)) TensorImpl *callEager(const OpCall &call) {
   if (call.out.tensor)
     materialize(call.out.tensor);
   uint8_t device = commonDevice(call);
-  Resolved r{call, opInfo(call.op), infer(call), promotionOf(call)};
+  Resolved r{call, opInfo(call.op), {}, {DType::F32, DType::F32}, nullptr};
+  infer(call, r);
   Tensor out(call.out.tensor ? runInto(r) : runFresh(r, device));
   if (threadState.modes.flags & FlagRecording)
     jitHooks.recordOp(call, out.impl());

@@ -26,7 +26,31 @@ void freeDims(TensorImpl *t) {
 
 } // namespace
 
+/// The common case: nothing out of line before or after.
+static inline void setInlineDims(TensorImpl *t, int rank, const int64_t *sizes, const int64_t *strides) {
+  int64_t n = 1;
+  uint64_t dense = 1;
+  bool contiguous = true;
+  for (int i = inlineDims; i-- > 0;) {
+    int64_t size = i < rank ? sizes[i] : 0, stride = 0;
+    if (i < rank) {
+      stride = strides ? strides[i] : int64_t(dense);
+      contiguous &= size == 1 || stride == int64_t(dense);
+      dense *= size > 1 ? uint64_t(size) : 1;
+      n = __builtin_mul_overflow(n, size, &n) || n < 0 ? -1 : n;
+    }
+    t->inlineSizes[i] = size;
+    t->inlineStrides[i] = stride;
+  }
+  t->rank = uint8_t(rank);
+  t->numel = n;
+  t->flags = contiguous || n == 0 ? t->flags & ~FlagNonContiguous : t->flags | FlagNonContiguous;
+}
+
 void setDims(TensorImpl *t, int rank, const int64_t *sizes, const int64_t *strides) {
+  bool mayAlias = sizes >= t->inlineSizes && sizes < t->inlineSizes + 2 * inlineDims;
+  if (rank <= inlineDims && !(t->flags & flagManyDims) && !mayAlias)
+    return setInlineDims(t, rank, sizes, strides);
   int64_t own[2 * maxRank];
   std::copy_n(sizes, rank, own);
   if (strides)
