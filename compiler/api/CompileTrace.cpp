@@ -14,9 +14,11 @@ bool torchc::compileTrace(const CompileRequest &request, const CompileSink &sink
   std::optional<codegen::Isa> isa = codegen::parseIsa(request.options.target);
   std::optional<compiler::Stage> stage = compiler::parseStage(request.options.emit);
   if (!isa)
-    return error.fail(ErrorKind::Value, "target: expected native, x86-64-v3, x86-64-v4 or aarch64, got '" + request.options.target + "'");
+    return error.fail(ErrorKind::Value,
+                      "target: expected native, x86-64-v3, x86-64-v4 or aarch64, got '" + request.options.target + "'");
   if (!stage)
-    return error.fail(ErrorKind::Value, "emit: expected trace, torchc, loops, llvm, asm or object, got '" + request.options.emit + "'");
+    return error.fail(ErrorKind::Value,
+                      "emit: expected trace, torchc, loops, llvm, asm or object, got '" + request.options.emit + "'");
   options.isa = *isa;
   options.stop = *stage;
   options.grad = request.options.grad;

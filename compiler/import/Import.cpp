@@ -23,7 +23,8 @@ private:
   std::optional<RankedTensorType> typeOf(uint32_t value);
   Location location(uint32_t index);
   bool fail(uint32_t index, std::string text) {
-    std::string where = "node " + std::to_string(index) + " (" + std::string(trace.opName(trace.nodes[index].op)) + "): ";
+    std::string where =
+        "node " + std::to_string(index) + " (" + std::string(trace.opName(trace.nodes[index].op)) + "): ";
     return diag.fail(ErrorKind::NotImplemented, where + std::move(text));
   }
 
@@ -50,7 +51,8 @@ std::optional<RankedTensorType> Importer::typeOf(uint32_t value) {
   }
   Type element = ir::elementType(context, v.dtype);
   if (!element) {
-    diag.fail(ErrorKind::NotImplemented, "value " + std::to_string(value) + " has the element type " + std::string(torchName(v.dtype)));
+    diag.fail(ErrorKind::NotImplemented,
+              "value " + std::to_string(value) + " has the element type " + std::string(torchName(v.dtype)));
     return std::nullopt;
   }
   return RankedTensorType::get(dims, element);
@@ -86,11 +88,8 @@ bool Importer::effects() {
       writes[e.node] = true;
       written[e.target] = true;
       break;
-    case EffectKind::Random:
-      randomOffset[e.node] = e.payload;
-      break;
-    default:
-      return fail(e.node, "reseeding and barriers inside a compiled graph are not supported");
+    case EffectKind::Random: randomOffset[e.node] = e.payload; break;
+    default: return fail(e.node, "reseeding and barriers inside a compiled graph are not supported");
     }
   }
   return true;
@@ -128,7 +127,9 @@ Value Importer::compute(uint32_t index, OpId id, const Location &loc) {
     operands.push_back(number);
   }
   if (randomOffset[index] > 0 && !values.empty()) { // the generator's state with its ordinal advanced
-    Value step = b.create(OpId::Arange, {}, {Attr::integer(2), Attr::integer(0), Attr::integer(randomOffset[index]), Attr::dtype(DType::I64)});
+    Value step =
+        b.create(OpId::Arange, {},
+                 {Attr::integer(2), Attr::integer(0), Attr::integer(randomOffset[index]), Attr::dtype(DType::I64)});
     values[0] = b.op(OpId::Add, {values[0], step});
   }
   Value v = b.create(id, operands, own);
@@ -194,7 +195,8 @@ std::optional<Imported> Importer::run() {
   Imported out;
   out.module = ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToEnd(out.module->getBody());
-  auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), "main", FunctionType::get(context, argumentTypes, {}));
+  auto function =
+      func::FuncOp::create(builder, builder.getUnknownLoc(), "main", FunctionType::get(context, argumentTypes, {}));
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   for (auto [i, in] : llvm::enumerate(trace.inputs))

@@ -7,8 +7,7 @@ namespace torchc::compiler {
 
 Memory::Memory(const Trace &trace, OpBuilder &builder, Diag &diag)
     : trace(trace), builder(builder), diag(diag), slots(trace.values.size()), versions(trace.storages.size(), 0),
-      roots(trace.storages.size(), traceNone), inputs(trace.storages.size(), -1),
-      sameAs(trace.values.size()) {
+      roots(trace.storages.size(), traceNone), inputs(trace.storages.size(), -1), sameAs(trace.values.size()) {
   std::iota(sameAs.begin(), sameAs.end(), 0u);
 }
 
@@ -98,15 +97,9 @@ Value Memory::invertView(const Slot &view, Value parent, Value content, Location
   Dims parentDims = b.dims(parent);
   Value v;
   switch (opInfo(view.op).shape) {
-  case ShapeRule::Reshape:
-    v = b.op(OpId::Reshape, {content}, {rules::ints(parentDims)});
-    break;
-  case ShapeRule::Transpose:
-    v = b.op(OpId::Transpose, {content}, {a[0], a[1]});
-    break;
-  case ShapeRule::Slice:
-    v = b.op(OpId::SliceUpdate, {parent, content}, {a[0], a[1], a[2], a[3]});
-    break;
+  case ShapeRule::Reshape: v = b.op(OpId::Reshape, {content}, {rules::ints(parentDims)}); break;
+  case ShapeRule::Transpose: v = b.op(OpId::Transpose, {content}, {a[0], a[1]}); break;
+  case ShapeRule::Slice: v = b.op(OpId::SliceUpdate, {parent, content}, {a[0], a[1], a[2], a[3]}); break;
   default:
     diag.fail(ErrorKind::NotImplemented, std::string("a write through ") + opInfo(view.op).name + "()");
     return Value();

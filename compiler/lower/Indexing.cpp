@@ -1,6 +1,6 @@
 #include "compiler/lower/Indexing.h"
-#include "dialects/rules/OpInfo.h"
 #include "compiler/lower/BodyEmitter.h"
+#include "dialects/rules/OpInfo.h"
 
 using namespace mlir;
 
@@ -18,13 +18,12 @@ public:
     in = b.pointer(1);
     index = b.pointer(2);
     Value bad = checkAll();
-    b.ifElse(
-        bad, {}, [&] { return storeStatus(), Values(); },
-        [&] {
-          Offsets zero{b.i64(0), b.i64(0), b.i64(0)};
-          nest(0, zero, [&](const Offsets &at) { element(at); });
-          return Values();
-        });
+    Value good = b.compare(arith::CmpIPredicate::eq, bad, b.i64(0));
+    b.ifThen(b.compare(arith::CmpIPredicate::ne, bad, b.i64(0)), [&] { storeStatus(); });
+    b.ifThen(good, [&] {
+      Offsets zero{b.i64(0), b.i64(0), b.i64(0)};
+      nest(0, zero, [&](const Offsets &at) { element(at); });
+    });
     return diag.ok();
   }
 
@@ -52,13 +51,13 @@ private:
     Value i = b.load(index, at, loop.indexType, 1);
     return loop.indexType == DType::I64 ? i : arith::ExtSIOp::create(b, b.getI64Type(), i);
   }
-  /// Whether some index lies outside; dimensions along which the index doesn't move are skipped.
+  /// Non-zero when some index lies outside; dimensions along which the index doesn't move are skipped.
   Value checkAll() {
     Value bad = b.stackSlots(b.getI64Type(), 1, 8);
     b.storeRaw(b.i64(0), bad, 8);
     if (loop.sizes.numel() != 0)
       checkNest(0, b.i64(0), bad);
-    return b.compare(arith::CmpIPredicate::ne, b.loadRaw(bad, b.getI64Type(), 8), b.i64(0));
+    return b.loadRaw(bad, b.getI64Type(), 8);
   }
   void checkNest(int d, Value at, Value bad) {
     if (d == loop.sizes.size()) {
@@ -68,9 +67,8 @@ private:
     }
     if (loop.indexStrides[d] == 0)
       return checkNest(d + 1, at, bad);
-    b.loop(b.i64(0), b.i64(loop.sizes[d]), 1, [&](Value i) {
-      checkNest(d + 1, b.add(at, b.mul(i, b.i64(loop.indexStrides[d]))), bad);
-    });
+    b.loop(b.i64(0), b.i64(loop.sizes[d]), 1,
+           [&](Value i) { checkNest(d + 1, b.add(at, b.mul(i, b.i64(loop.indexStrides[d]))), bad); });
   }
   void storeStatus() {
     Value status = b.pointer(3);

@@ -1,5 +1,5 @@
-#include "compiler/passes/Passes.h"
 #include "dialects/rules/Decompose.h"
+#include "compiler/passes/Passes.h"
 #include "dialects/torchc/ValueBuilder.h"
 
 using namespace mlir;

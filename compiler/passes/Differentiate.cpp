@@ -50,7 +50,8 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
   StringRef getArgument() const override { return "torchc-differentiate"; }
   StringRef getDescription() const override { return "append the gradients of a function's arguments"; }
   void getDependentDialects(DialectRegistry &r) const override { r.insert<ir::TorchcDialect>(); }
-  Option<std::string> wrt{*this, "wrt", llvm::cl::desc("arguments to differentiate, comma separated"), llvm::cl::init("")};
+  Option<std::string> wrt{*this, "wrt", llvm::cl::desc("arguments to differentiate, comma separated"),
+                          llvm::cl::init("")};
 
   void runOnOperation() override {
     auto f = getOperation().lookupSymbol<func::FuncOp>("main");
@@ -165,6 +166,8 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> createDifferentiatePass(std::string wrt) { return std::make_unique<Differentiate>(std::move(wrt)); }
+std::unique_ptr<Pass> createDifferentiatePass(std::string wrt) {
+  return std::make_unique<Differentiate>(std::move(wrt));
+}
 
 } // namespace torchc::compiler

@@ -53,7 +53,7 @@ private:
   struct Group {
     SmallVector<unsigned> members;
     llvm::BitVector needs; // ops that some member depends on
-    bool open = false;     // still takes members
+    bool open = false; // still takes members
     ArrayRef<int64_t> space;
   };
 

@@ -23,7 +23,8 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
   size_t fresh = 0;
   auto addResult = [&](int64_t storage) {
     const TensorType &t = compiled.results[fresh++];
-    results.push_back(json::Object{{"storage", storage}, {"dtype", StringRef(shortName(t.dtype))}, {"dims", list(t.dims)}});
+    results.push_back(
+        json::Object{{"storage", storage}, {"dtype", StringRef(shortName(t.dtype))}, {"dims", list(t.dims)}});
   };
   for (const ImportedResult &r : imported.results) {
     if (r.input < 0)

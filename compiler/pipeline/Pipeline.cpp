@@ -80,7 +80,8 @@ public:
 
 private:
   bool cancelled() {
-    return options.cancel && __atomic_load_n(options.cancel, __ATOMIC_RELAXED) && !diag.fail(ErrorKind::Runtime, "cancelled");
+    return options.cancel && __atomic_load_n(options.cancel, __ATOMIC_RELAXED) &&
+           !diag.fail(ErrorKind::Runtime, "cancelled");
   }
 
   /// trace -> torchc: values, derivatives, primitives, kernel numbers.

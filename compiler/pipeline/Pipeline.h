@@ -34,6 +34,7 @@ struct Compiled {
 bool runPipeline(const Trace &trace, const PipelineOptions &options, Compiled &out, Diag &diag);
 
 /// Symbols that compiled code may leave for the loader or linker to resolve: the pack's kernels and drivers.
-llvm::ArrayRef<llvm::StringRef> allowedSymbols(const schedule::Plan &plan, llvm::SmallVectorImpl<llvm::StringRef> &storage);
+llvm::ArrayRef<llvm::StringRef> allowedSymbols(const schedule::Plan &plan,
+                                               llvm::SmallVectorImpl<llvm::StringRef> &storage);
 
 } // namespace torchc::compiler

@@ -7,7 +7,7 @@
 namespace torchc::schedule {
 
 struct Access {
-  mlir::Value base;  // the value whose buffer is read
+  mlir::Value base; // the value whose buffer is read
   int64_t offset = 0; // elements
   Dims dims, strides;
 

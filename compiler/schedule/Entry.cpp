@@ -75,7 +75,8 @@ private:
     for (size_t i = 0; i < s.scalars.size(); i++)
       b.storeRaw(b.i64(int64_t(s.scalars[i])), b.addressAt(scalarSlots, int64_t(i), b.getI64Type()), 8);
     Value scalars = s.scalarBuffer >= 0 ? address({unsigned(s.scalarBuffer), 0}) : scalarSlots;
-    LLVM::CallOp::create(b, TypeRange(), s.callee, ValueRange{pointerSlots, sizeSlots, scalars, b.i64(s.begin), b.i64(s.end)});
+    LLVM::CallOp::create(b, TypeRange(), s.callee,
+                         ValueRange{pointerSlots, sizeSlots, scalars, b.i64(s.begin), b.i64(s.end)});
   }
 
   lower::KernelBuilder &b;

@@ -142,20 +142,15 @@ bool GraphLowering::lowerGroup(unsigned g) {
   const OpInfo &info = opInfo(*ir::opIdOf(last));
   switch (info.family) {
   case Family::Elementwise:
-  case Family::Cast:
-    return lowerPointwise(group, g);
-  case Family::Reduction:
-    return lowerReduction(group, g);
-  case Family::Contraction:
-    return info.shape == ShapeRule::Dot ? lowerDot(last) : lowerMatmul(last);
+  case Family::Cast: return lowerPointwise(group, g);
+  case Family::Reduction: return lowerReduction(group, g);
+  case Family::Contraction: return info.shape == ShapeRule::Dot ? lowerDot(last) : lowerMatmul(last);
   case Family::Indexing:
     return info.shape == ShapeRule::Cat           ? lowerCat(last)
            : info.shape == ShapeRule::SliceUpdate ? lowerSliceUpdate(last)
                                                   : lowerIndexing(last);
-  case Family::Random:
-    return lowerRandom(last);
-  default:
-    return fail(last, "has no kernel");
+  case Family::Random: return lowerRandom(last);
+  default: return fail(last, "has no kernel");
   }
 }
 

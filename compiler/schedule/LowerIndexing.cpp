@@ -28,14 +28,17 @@ bool GraphLowering::lowerIndexing(Operation *op) {
   const OpInfo &info = opInfo(*ir::opIdOf(op));
   bool reads = info.shape == ShapeRule::IndexSelect || info.shape == ShapeRule::Gather;
   bool vectors = info.shape == ShapeRule::IndexSelect || info.shape == ShapeRule::IndexUpdate;
-  Value x = op->getOperand(0), index = op->getOperand(1), source = reads ? x : op->getOperand(2), out = op->getResult(0);
+  Value x = op->getOperand(0), index = op->getOperand(1), source = reads ? x : op->getOperand(2),
+        out = op->getResult(0);
   std::optional<Access> target = access(x), from = contiguous(source), at = contiguous(index);
   if (!target || !from || !at)
     return false;
   Dims whole = atLeast1(dimsOf(x));
   int dim = wrap(op->getAttrOfType<IntegerAttr>("dim").getInt(), dimsOf(x).size());
   lower::IndexLoop loop;
-  loop.mode = reads ? lower::IndexMode::Read : isa<ir::ScatterOp>(op) ? lower::IndexMode::Write : lower::IndexMode::Accumulate;
+  loop.mode = reads                    ? lower::IndexMode::Read
+              : isa<ir::ScatterOp>(op) ? lower::IndexMode::Write
+                                       : lower::IndexMode::Accumulate;
   loop.dtype = dtypeOf(out);
   loop.indexType = dtypeOf(index);
   loop.bound = whole[dim];
@@ -60,7 +63,8 @@ bool GraphLowering::lowerIndexing(Operation *op) {
     from = contiguous(x);
     if (!from)
       return false;
-  } else if (!emitCopy(pointer(*target), target->dims, target->strides, dtypeOf(x), {bufferOf(out), 0}, rowMajor(target->dims))) {
+  } else if (!emitCopy(pointer(*target), target->dims, target->strides, dtypeOf(x), {bufferOf(out), 0},
+                       rowMajor(target->dims))) {
     return false;
   }
   std::string name = kernelName(op->getName().stripDialect());

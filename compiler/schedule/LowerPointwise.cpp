@@ -120,9 +120,7 @@ int GraphLowering::opNode(lower::Expr &expr, Operation *op, const Dims &space, c
 /// Merges neighbouring dimensions that every access steps through alike: fewer loops, longer rows.
 static void coalesce(lower::ElementwiseSpec &spec) {
   auto mergeable = [&](size_t d) { // d with d + 1
-    auto fits = [&](const SmallVector<int64_t, 4> &s) {
-      return s.empty() || s[d] == s[d + 1] * spec.sizes[d + 1];
-    };
+    auto fits = [&](const SmallVector<int64_t, 4> &s) { return s.empty() || s[d] == s[d + 1] * spec.sizes[d + 1]; };
     for (auto &in : spec.expr.inputs)
       if (in.access == lower::ExprInput::Strided && !fits(in.strides))
         return false;

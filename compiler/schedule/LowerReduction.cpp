@@ -127,7 +127,8 @@ bool GraphLowering::lowerReduction(const Group &group, unsigned g) {
       }
       // This input steps in a way the two-dimensional kernel can't: it reads a copy.
       unsigned copy = newBuffer(in.dtype, space.numel());
-      if (!emitCopy(reads[i], space, Dims(in.strides.data(), int(in.strides.size())), in.dtype, {copy, 0}, rowMajor(space)))
+      if (!emitCopy(reads[i], space, Dims(in.strides.data(), int(in.strides.size())), in.dtype, {copy, 0},
+                    rowMajor(space)))
         return false;
       reads[i] = {copy, 0};
       in.access = lower::ExprInput::Contiguous;

@@ -1,8 +1,8 @@
 // The schedule of one compiled graph: buffers, and kernel calls in order.
 #pragma once
+#include "dialects/rules/DType.h"
 #include "dialects/rules/Diag.h"
 #include "dialects/rules/Dims.h"
-#include "dialects/rules/DType.h"
 #include <string>
 #include <vector>
 

@@ -27,9 +27,9 @@ namespace detail {
 inline constexpr int8_t itemSizes[numDTypes] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
 inline constexpr std::string_view shortNames[numDTypes] = {"bool", "u8",   "i8",  "i16", "i32", "i64",
                                                            "f16",  "bf16", "f32", "f64", "c64", "c128"};
-inline constexpr std::string_view torchNames[numDTypes] = {
-    "bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
-    "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+inline constexpr std::string_view torchNames[numDTypes] = {"bool",    "uint8",   "int8",      "int16",
+                                                           "int32",   "int64",   "float16",   "bfloat16",
+                                                           "float32", "float64", "complex64", "complex128"};
 } // namespace detail
 
 constexpr int64_t itemSize(DType t) { return detail::itemSizes[int(t)]; }
@@ -44,9 +44,7 @@ constexpr bool isIntegral(DType t) { return t >= DType::U8 && t <= DType::I64; }
 constexpr bool isReducedFloat(DType t) { return t == DType::F16 || t == DType::BF16; }
 
 /// Promotion category: 0 bool, 1 integers, 2 floats, 3 complex.
-constexpr int category(DType t) {
-  return t == DType::Bool ? 0 : isIntegral(t) ? 1 : isFloat(t) ? 2 : 3;
-}
+constexpr int category(DType t) { return t == DType::Bool ? 0 : isIntegral(t) ? 1 : isFloat(t) ? 2 : 3; }
 
 /// The type an op computes in (N6): f16 and bf16 compute in f32.
 constexpr DType computeType(DType t) { return isReducedFloat(t) ? DType::F32 : t; }

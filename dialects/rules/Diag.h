@@ -8,17 +8,7 @@
 namespace torchc {
 
 /// The exception class a frontend raises; Runtime is PyTorch's RuntimeError and so on.
-enum class ErrorKind : uint8_t {
-  None,
-  Runtime,
-  Type,
-  Value,
-  Index,
-  NotImplemented,
-  Memory,
-  OS,
-  Internal
-};
+enum class ErrorKind : uint8_t { None, Runtime, Type, Value, Index, NotImplemented, Memory, OS, Internal };
 
 struct Diag {
   ErrorKind kind = ErrorKind::None;

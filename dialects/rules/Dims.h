@@ -44,9 +44,7 @@ public:
       d[i] = fill;
     n = size;
   }
-  bool operator==(const Dims &o) const {
-    return n == o.n && std::memcmp(d, o.d, size_t(n) * sizeof(int64_t)) == 0;
-  }
+  bool operator==(const Dims &o) const { return n == o.n && std::memcmp(d, o.d, size_t(n) * sizeof(int64_t)) == 0; }
   /// Product of the sizes; 1 for rank 0. Overflow is the caller's to have excluded (checkedNumel).
   int64_t numel() const {
     int64_t v = 1;

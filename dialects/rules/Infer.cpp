@@ -64,8 +64,9 @@ bool inferReduce(const Call &c) {
       c.out.dims.push(1);
   }
   // Sums of integers and bool are int64 (N4); other reductions keep the type.
-  bool sums = !c.info.bodies[int(BodyClass::Int)].numNodes ||
-              c.info.bodies[int(BodyClass::Int)].nodes[c.info.bodies[int(BodyClass::Int)].numNodes - 1].op == BodyOp::Add;
+  bool sums =
+      !c.info.bodies[int(BodyClass::Int)].numNodes ||
+      c.info.bodies[int(BodyClass::Int)].nodes[c.info.bodies[int(BodyClass::Int)].numNodes - 1].op == BodyOp::Add;
   bool integral = category(c.in[0].dtype) < 2;
   c.out.dtype = sums && integral ? DType::I64 : c.in[0].dtype;
   return true;
@@ -90,15 +91,16 @@ bool inferMatmul(const Call &c) {
   const Dims &x = c.dims(0), &y = c.dims(1);
   int r = x.size();
   if (r < 2 || y.size() != r)
-    return c.fail(ErrorKind::Runtime, "expected two operands of one rank of at least 2, got shapes " + x.str() + " and " + y.str());
+    return c.fail(ErrorKind::Runtime,
+                  "expected two operands of one rank of at least 2, got shapes " + x.str() + " and " + y.str());
   if (!sameDType(c))
     return false;
   for (int i = 0; i < r - 2; i++)
     if (x[i] != y[i])
       return c.fail(ErrorKind::Runtime, "batch dimensions differ in shapes " + x.str() + " and " + y.str());
   if (x[r - 1] != y[r - 2])
-    return c.fail(ErrorKind::Runtime, "mat1 and mat2 shapes cannot be multiplied (" + str(x[r - 2]) + "x" + str(x[r - 1]) +
-                                          " and " + str(y[r - 2]) + "x" + str(y[r - 1]) + ")");
+    return c.fail(ErrorKind::Runtime, "mat1 and mat2 shapes cannot be multiplied (" + str(x[r - 2]) + "x" +
+                                          str(x[r - 1]) + " and " + str(y[r - 2]) + "x" + str(y[r - 1]) + ")");
   c.out.dtype = c.in[0].dtype;
   c.out.dims = x;
   c.out.dims[r - 1] = y[r - 1];
@@ -108,11 +110,13 @@ bool inferMatmul(const Call &c) {
 bool inferDot(const Call &c) {
   const Dims &x = c.dims(0), &y = c.dims(1);
   if (x.size() != 1 || y.size() != 1)
-    return c.fail(ErrorKind::Runtime, "1D tensors expected, but got " + str(x.size()) + "D and " + str(y.size()) + "D tensors");
+    return c.fail(ErrorKind::Runtime,
+                  "1D tensors expected, but got " + str(x.size()) + "D and " + str(y.size()) + "D tensors");
   if (!sameDType(c))
     return false;
   if (x[0] != y[0])
-    return c.fail(ErrorKind::Runtime, "inconsistent tensor size, expected tensors of equal length, got " + str(x[0]) + " and " + str(y[0]));
+    return c.fail(ErrorKind::Runtime,
+                  "inconsistent tensor size, expected tensors of equal length, got " + str(x[0]) + " and " + str(y[0]));
   c.out.dtype = c.in[0].dtype;
   return true;
 }
@@ -185,7 +189,8 @@ bool inferCat(const Call &c) {
     first++;
   const Dims &base = c.dims(first);
   if (base.empty())
-    return c.fail(ErrorKind::Runtime, "zero-dimensional tensor (at position " + str(first) + ") cannot be concatenated");
+    return c.fail(ErrorKind::Runtime,
+                  "zero-dimensional tensor (at position " + str(first) + ") cannot be concatenated");
   int64_t dim;
   if (!wrapDim(c.attrs[0].i, base.size(), dim, c.diag))
     return false;
@@ -199,7 +204,8 @@ bool inferCat(const Call &c) {
       compare[int(dim)] = base[int(dim)];
     if (!(compare == base))
       return c.fail(ErrorKind::Runtime, "Sizes of tensors must match except in dimension " + str(dim) + ": expected " +
-                                            base.str() + " but got " + x.str() + " for tensor number " + str(i) + " in the list");
+                                            base.str() + " but got " + x.str() + " for tensor number " + str(i) +
+                                            " in the list");
     total += x[int(dim)];
   }
   c.out.dtype = promote(Promote::Common, c.in, c.n, c.defaultDType).result;
@@ -237,7 +243,8 @@ bool inferIndexUpdate(const Call &c) {
     return c.fail(ErrorKind::Index, "Index is supposed to be a vector, got shape " + index.str());
   if (c.in[0].dtype != c.in[2].dtype)
     return c.fail(ErrorKind::Runtime, "self and source expected to have the same dtype, but got (self) " +
-                                          std::string(torchName(c.in[0].dtype)) + " and (source) " + std::string(torchName(c.in[2].dtype)));
+                                          std::string(torchName(c.in[0].dtype)) + " and (source) " +
+                                          std::string(torchName(c.in[2].dtype)));
   Dims want = x;
   if (want.size())
     want[int(dim)] = index.numel();
@@ -261,8 +268,9 @@ bool inferGather(const Call &c) {
                                           index.str() + " and " + x.str());
   for (int i = 0; i < index.size() && x.size(); i++)
     if (i != dim && index[i] > x[i])
-      return c.fail(ErrorKind::Runtime, "Size does not match at dimension " + str(i) + " expected index " + index.str() +
-                                            " to be no larger than self " + x.str() + " apart from dimension " + str(dim));
+      return c.fail(ErrorKind::Runtime, "Size does not match at dimension " + str(i) + " expected index " +
+                                            index.str() + " to be no larger than self " + x.str() +
+                                            " apart from dimension " + str(dim));
   c.out.dtype = c.in[0].dtype;
   c.out.dims = index;
   return true;
@@ -277,12 +285,14 @@ bool inferScatter(const Call &c) {
     const Dims &source = c.dims(2);
     if (c.in[0].dtype != c.in[2].dtype)
       return c.fail(ErrorKind::Runtime, "Expected self.dtype to be equal to src.dtype, got " +
-                                            std::string(torchName(c.in[0].dtype)) + " and " + std::string(torchName(c.in[2].dtype)));
+                                            std::string(torchName(c.in[0].dtype)) + " and " +
+                                            std::string(torchName(c.in[2].dtype)));
     if (index.numel() && std::max(source.size(), 1) != std::max(index.size(), 1))
       return c.fail(ErrorKind::Runtime, "Index tensor must have the same number of dimensions as src tensor");
     for (int i = 0; index.numel() && i < index.size() && source.size(); i++)
       if (index[i] > source[i])
-        return c.fail(ErrorKind::Runtime, "Expected index " + index.str() + " to be no larger than src " + source.str());
+        return c.fail(ErrorKind::Runtime,
+                      "Expected index " + index.str() + " to be no larger than src " + source.str());
   }
   if (index.numel() && std::max(x.size(), 1) != std::max(index.size(), 1))
     return c.fail(ErrorKind::Runtime, "Index tensor must have the same number of dimensions as self tensor");
@@ -312,8 +322,8 @@ bool inferArange(const Call &c) {
 
 bool inferRandom(const Call &c) {
   if (c.in[0].dtype != DType::I64 || c.dims(0).numel() != 2)
-    return c.fail(ErrorKind::Runtime, "expected a generator state of two int64, got " + quoted(torchName(c.in[0].dtype)) +
-                                          " " + c.dims(0).str());
+    return c.fail(ErrorKind::Runtime, "expected a generator state of two int64, got " +
+                                          quoted(torchName(c.in[0].dtype)) + " " + c.dims(0).str());
   c.out.dims = c.list(0);
   c.out.dtype = c.attrs[1].asDType();
   if (!isFloat(c.out.dtype))
@@ -333,10 +343,10 @@ bool inferLike(const Call &c) {
 
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
-constexpr Rule rules[] = {inferBroadcast,   inferCast,        inferReduce,   inferArgReduce,   inferMatmul,
-                          inferDot,         inferReshapeOp,   inferTranspose, inferExpandOp,   inferSlice,
-                          inferSliceUpdate, inferCat,         inferIndexSelect, inferIndexUpdate, inferGather,
-                          inferScatter,     inferFull,        inferArange,   inferRandom,      inferLike};
+constexpr Rule rules[] = {inferBroadcast,   inferCast,      inferReduce,      inferArgReduce,   inferMatmul,
+                          inferDot,         inferReshapeOp, inferTranspose,   inferExpandOp,    inferSlice,
+                          inferSliceUpdate, inferCat,       inferIndexSelect, inferIndexUpdate, inferGather,
+                          inferScatter,     inferFull,      inferArange,      inferRandom,      inferLike};
 
 } // namespace
 
@@ -345,8 +355,9 @@ bool inferOp(OpId id, const OperandType *operands, int n, const Attr *attrs, int
   const OpInfo &info = opInfo(id);
   out.dims = Dims();
   if (numAttrs != info.numAttrs || (!(info.flags & OpVariadic) && n != info.numOperands))
-    return diag.fail(ErrorKind::Internal, std::string(info.name) + "(): expected " + str(info.numOperands) + " operands and " +
-                                              str(info.numAttrs) + " attributes, got " + str(n) + " and " + str(numAttrs));
+    return diag.fail(ErrorKind::Internal, std::string(info.name) + "(): expected " + str(info.numOperands) +
+                                              " operands and " + str(info.numAttrs) + " attributes, got " + str(n) +
+                                              " and " + str(numAttrs));
   return rules[int(info.shape)](Call{info, operands, n, attrs, defaultDType, out, diag});
 }
 

@@ -13,7 +13,7 @@ struct TensorType {
 
 /// An operand as promotion sees it: a tensor, or a Python number (bool, int, float) that only has a category.
 struct OperandType {
-  DType dtype = DType::F32;   // of a number: Bool, I64 or F64
+  DType dtype = DType::F32; // of a number: Bool, I64 or F64
   bool isNumber = false;
   const Dims *dims = nullptr; // null for a number
   int rank() const { return dims ? dims->size() : 0; }

@@ -16,17 +16,7 @@ enum class OpId : uint32_t {
 };
 inline constexpr int numOps = int(OpId::NumOps);
 
-enum class Family : uint8_t {
-  Elementwise,
-  Cast,
-  Reduction,
-  Contraction,
-  View,
-  Indexing,
-  Creation,
-  Random,
-  Fused
-};
+enum class Family : uint8_t { Elementwise, Cast, Reduction, Contraction, View, Indexing, Creation, Random, Fused };
 
 /// How operands meet before the kernel runs (OpSpec.td).
 enum class Promote : uint8_t { None, Common, Float, Compare, Truth, Branch };
@@ -92,9 +82,7 @@ struct OpInfo {
 extern const OpInfo opTable[numOps];
 
 inline const OpInfo &opInfo(OpId id) { return opTable[uint32_t(id)]; }
-inline const Body &opBody(OpId id, DType compute) {
-  return opInfo(id).bodies[int(bodyClass(compute))];
-}
+inline const Body &opBody(OpId id, DType compute) { return opInfo(id).bodies[int(bodyClass(compute))]; }
 
 /// Finds a builtin by its name ("mul"), without overload.
 std::optional<OpId> lookupOp(std::string_view name);

@@ -13,8 +13,8 @@ bool broadcastShapes(const Dims &a, const Dims &b, Dims &out, Diag &diag) {
     int ia = i - (rank - a.size()), ib = i - (rank - b.size());
     int64_t x = ia < 0 ? 1 : a[ia], y = ib < 0 ? 1 : b[ib];
     if (x != y && x != 1 && y != 1)
-      return diag.fail(ErrorKind::Runtime, "The size of tensor a (" + str(x) + ") must match the size of tensor b (" + str(y) +
-                                               ") at non-singleton dimension " + str(i));
+      return diag.fail(ErrorKind::Runtime, "The size of tensor a (" + str(x) + ") must match the size of tensor b (" +
+                                               str(y) + ") at non-singleton dimension " + str(i));
     out[i] = x == 1 ? y : x;
   }
   return true;
@@ -23,8 +23,8 @@ bool broadcastShapes(const Dims &a, const Dims &b, Dims &out, Diag &diag) {
 bool wrapDim(int64_t dim, int rank, int64_t &out, Diag &diag) {
   int64_t n = std::max(rank, 1);
   if (dim < -n || dim >= n)
-    return diag.fail(ErrorKind::Index, "Dimension out of range (expected to be in range of [" + str(-n) + ", " + str(n - 1) +
-                                           "], but got " + str(dim) + ")");
+    return diag.fail(ErrorKind::Index, "Dimension out of range (expected to be in range of [" + str(-n) + ", " +
+                                           str(n - 1) + "], but got " + str(dim) + ")");
   out = dim < 0 ? dim + n : dim;
   return true;
 }
@@ -33,13 +33,15 @@ bool checkedNumel(const Dims &dims, int64_t &out, Diag &diag) {
   bool zero = false;
   for (int64_t d : dims) {
     if (d < 0)
-      return diag.fail(ErrorKind::Runtime, "expected sizes of at least 0, got the negative dimension " + str(d) + " in " + dims.str());
+      return diag.fail(ErrorKind::Runtime,
+                       "expected sizes of at least 0, got the negative dimension " + str(d) + " in " + dims.str());
     zero |= d == 0;
   }
   out = zero ? 0 : 1;
   for (int64_t d : dims)
     if (!zero && __builtin_mul_overflow(out, d, &out))
-      return diag.fail(ErrorKind::Runtime, "the number of elements of shape " + dims.str() + " doesn't fit into 64 bits");
+      return diag.fail(ErrorKind::Runtime,
+                       "the number of elements of shape " + dims.str() + " doesn't fit into 64 bits");
   return true;
 }
 
@@ -62,8 +64,9 @@ bool inferReshape(const Dims &from, const int64_t *shape, int n, Dims &out, Diag
   }
   bool fits = unknown < 0 ? known == have : known != 0 && have % known == 0;
   if (unknown >= 0 && known == 0)
-    return diag.fail(ErrorKind::Runtime, "cannot reshape tensor of 0 elements into shape " + out.str() +
-                                             " because the unspecified dimension size -1 can be any value and is ambiguous");
+    return diag.fail(ErrorKind::Runtime,
+                     "cannot reshape tensor of 0 elements into shape " + out.str() +
+                         " because the unspecified dimension size -1 can be any value and is ambiguous");
   if (!fits)
     return diag.fail(ErrorKind::Runtime, "shape '" + out.str() + "' is invalid for input of size " + str(have));
   if (unknown >= 0)
@@ -74,20 +77,23 @@ bool inferReshape(const Dims &from, const int64_t *shape, int n, Dims &out, Diag
 bool inferExpand(const Dims &from, const int64_t *shape, int n, Dims &out, Diag &diag) {
   if (n < from.size() || n > maxRank)
     return diag.fail(ErrorKind::Runtime, "expand(): the number of sizes provided (" + str(n) +
-                                             ") must be greater or equal to the number of dimensions in the tensor (" + str(from.size()) + ")");
+                                             ") must be greater or equal to the number of dimensions in the tensor (" +
+                                             str(from.size()) + ")");
   out = Dims(shape, n);
   for (int i = 0; i < n; i++) {
     int k = i - (n - from.size());
     if (shape[i] == -1 && k < 0)
-      return diag.fail(ErrorKind::Runtime, "expand(): -1 isn't allowed in the leading, non-existing dimension " + str(i));
+      return diag.fail(ErrorKind::Runtime,
+                       "expand(): -1 isn't allowed in the leading, non-existing dimension " + str(i));
     if (shape[i] == -1)
       out[i] = from[k];
     else if (shape[i] < 0)
       return diag.fail(ErrorKind::Runtime, "expand(): expected sizes of at least 0, got " + out.str());
     else if (k >= 0 && from[k] != 1 && from[k] != shape[i])
-      return diag.fail(ErrorKind::Runtime, "The expanded size of the tensor (" + str(shape[i]) + ") must match the existing size (" +
-                                               str(from[k]) + ") at non-singleton dimension " + str(i) + ". Target sizes: " + out.str() +
-                                               ". Tensor sizes: " + from.str());
+      return diag.fail(ErrorKind::Runtime, "The expanded size of the tensor (" + str(shape[i]) +
+                                               ") must match the existing size (" + str(from[k]) +
+                                               ") at non-singleton dimension " + str(i) +
+                                               ". Target sizes: " + out.str() + ". Tensor sizes: " + from.str());
   }
   return true;
 }
@@ -134,14 +140,12 @@ DType resultType(const OperandType *operands, int n, DType defaultDType) {
 
 Promoted promote(Promote rule, const OperandType *operands, int n, DType defaultDType) {
   switch (rule) {
-  case Promote::Truth:
-    return {DType::Bool, DType::Bool};
+  case Promote::Truth: return {DType::Bool, DType::Bool};
   case Promote::Branch: {
     DType t = resultType(operands + 1, n - 1, defaultDType);
     return {t, t};
   }
-  default:
-    break;
+  default: break;
   }
   DType t = resultType(operands, n, defaultDType);
   if (rule == Promote::Float && category(t) < 2)

@@ -8,37 +8,32 @@ namespace torchc {
 namespace rules {
 
 /// Ties share the gradient equally between x and y; NaN passes it to both.
-template <class B, class C>
-typename B::V maximumVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V maximumVjp(B &b, const C &c, const typename B::V &g, int operand) {
   auto shared = b.op(OpId::Where, {b.op(OpId::Eq, {c.operand(0), c.operand(1)}), b.op(OpId::Div, {g, 2.0}), g});
   auto loses = b.op(OpId::Lt, {c.operand(operand), c.operand(1 - operand)});
   return b.op(OpId::Where, {loses, 0.0, shared});
 }
 
-template <class B, class C>
-typename B::V minimumVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V minimumVjp(B &b, const C &c, const typename B::V &g, int operand) {
   auto shared = b.op(OpId::Where, {b.op(OpId::Eq, {c.operand(0), c.operand(1)}), b.op(OpId::Div, {g, 2.0}), g});
   auto loses = b.op(OpId::Gt, {c.operand(operand), c.operand(1 - operand)});
   return b.op(OpId::Where, {loses, 0.0, shared});
 }
 
 /// A reduction's cotangent with the reduced axes back as size 1.
-template <class B, class C>
-typename B::V restoreAxes(B &b, const C &c, const typename B::V &g) {
+template <class B, class C> typename B::V restoreAxes(B &b, const C &c, const typename B::V &g) {
   if (c.attr(1).i)
     return g;
   return b.op(OpId::Reshape, {g}, {ints(keptDims(c.operandDims(0), c.attr(0)))});
 }
 
-template <class B, class C>
-typename B::V sumVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V sumVjp(B &b, const C &c, const typename B::V &g, int) {
   auto kept = restoreAxes(b, c, g);
   return b.op(OpId::Expand, {kept}, {ints(c.operandDims(0))});
 }
 
 /// Equal extremes share the gradient: g * mask / number of them.
-template <class B, class C>
-typename B::V extremumReduceVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V extremumReduceVjp(B &b, const C &c, const typename B::V &g, int) {
   auto mask = b.op(OpId::Eq, {c.operand(0), restoreAxes(b, c, c.result())});
   auto count = b.op(OpId::Sum, {mask}, {c.attr(0), Attr::boolean(true)});
   return b.op(OpId::Div, {b.op(OpId::Mul, {restoreAxes(b, c, g), mask}), count});
@@ -49,72 +44,61 @@ template <class B> typename B::V swapLast(B &b, const typename B::V &v) {
   return b.op(OpId::Transpose, {v}, {Attr::integer(r - 2), Attr::integer(r - 1)});
 }
 
-template <class B, class C>
-typename B::V matmulVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V matmulVjp(B &b, const C &c, const typename B::V &g, int operand) {
   if (operand == 0)
     return b.op(OpId::Matmul, {g, swapLast(b, c.operand(1))});
   return b.op(OpId::Matmul, {swapLast(b, c.operand(0)), g});
 }
 
-template <class B, class C>
-typename B::V reshapeVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V reshapeVjp(B &b, const C &c, const typename B::V &g, int) {
   return b.op(OpId::Reshape, {g}, {ints(c.operandDims(0))});
 }
 
-template <class B, class C>
-typename B::V transposeVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V transposeVjp(B &b, const C &c, const typename B::V &g, int) {
   return b.op(OpId::Transpose, {g}, {c.attr(0), c.attr(1)});
 }
 
-template <class B, class C>
-typename B::V sliceVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V sliceVjp(B &b, const C &c, const typename B::V &g, int) {
   auto zero = zeros(b, c.operandDims(0), b.dtype(g));
   return b.op(OpId::SliceUpdate, {zero, g}, {c.attr(0), c.attr(1), c.attr(2), c.attr(3)});
 }
 
-template <class B, class C>
-typename B::V sliceUpdateVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V sliceUpdateVjp(B &b, const C &c, const typename B::V &g, int operand) {
   if (operand == 1)
     return b.op(OpId::Slice, {g}, {c.attr(0), c.attr(1), c.attr(2), c.attr(3)});
   auto zero = zeros(b, c.operandDims(1), b.dtype(g));
   return b.op(OpId::SliceUpdate, {g, zero}, {c.attr(0), c.attr(1), c.attr(2), c.attr(3)});
 }
 
-template <class B, class C>
-typename B::V indexSelectVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V indexSelectVjp(B &b, const C &c, const typename B::V &g, int) {
   auto zero = zeros(b, c.operandDims(0), b.dtype(g));
   return b.op(OpId::IndexAdd, {zero, c.operand(1), g}, {c.attr(0)});
 }
 
-template <class B, class C>
-typename B::V indexAddVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V indexAddVjp(B &b, const C &c, const typename B::V &g, int operand) {
   if (operand == 0)
     return g;
   auto picked = b.op(OpId::IndexSelect, {g, c.operand(1)}, {c.attr(0)});
   return b.op(OpId::Reshape, {picked}, {ints(c.operandDims(2))});
 }
 
-template <class B, class C>
-typename B::V gatherVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V gatherVjp(B &b, const C &c, const typename B::V &g, int) {
   auto zero = zeros(b, c.operandDims(0), b.dtype(g));
   return b.op(OpId::ScatterAdd, {zero, c.operand(1), g}, {c.attr(0)});
 }
 
-template <class B, class C>
-typename B::V scatterVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V scatterVjp(B &b, const C &c, const typename B::V &g, int operand) {
   if (operand == 2)
     return b.op(OpId::Gather, {g, c.operand(1)}, {c.attr(0)});
   auto zero = zeros(b, c.operandDims(1), b.dtype(g));
   return b.op(OpId::Scatter, {g, c.operand(1), zero}, {c.attr(0)});
 }
 
-template <class B, class C>
-typename B::V scatterAddVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V scatterAddVjp(B &b, const C &c, const typename B::V &g, int operand) {
   return operand == 0 ? g : b.op(OpId::Gather, {g, c.operand(1)}, {c.attr(0)});
 }
 
-template <class B, class C>
-typename B::V catVjp(B &b, const C &c, const typename B::V &g, int operand) {
+template <class B, class C> typename B::V catVjp(B &b, const C &c, const typename B::V &g, int operand) {
   Dims mine = c.operandDims(operand), all = c.resultDims();
   if (mine.size() != all.size()) // a skipped 1-D tensor without elements
     return zeros(b, mine, b.dtype(g));
@@ -127,8 +111,7 @@ typename B::V catVjp(B &b, const C &c, const typename B::V &g, int operand) {
 }
 
 /// (g - sum(g*y)) * y over dim, in op-math type.
-template <class B, class C>
-typename B::V softmaxVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V softmaxVjp(B &b, const C &c, const typename B::V &g, int) {
   auto gm = opMath(b, g), y = opMath(b, c.result());
   int64_t dim = c.attr(0).i < 0 ? c.attr(0).i + (c.resultDims().size() ? c.resultDims().size() : 1) : c.attr(0).i;
   auto s = b.op(OpId::Sum, {b.op(OpId::Mul, {gm, y})}, {Attr::ints(&dim, 1), Attr::boolean(true)});
@@ -136,8 +119,7 @@ typename B::V softmaxVjp(B &b, const C &c, const typename B::V &g, int) {
 }
 
 /// g - exp(y) * sum(g) over dim, in op-math type.
-template <class B, class C>
-typename B::V logSoftmaxVjp(B &b, const C &c, const typename B::V &g, int) {
+template <class B, class C> typename B::V logSoftmaxVjp(B &b, const C &c, const typename B::V &g, int) {
   auto gm = opMath(b, g), y = opMath(b, c.result());
   int64_t dim = c.attr(0).i < 0 ? c.attr(0).i + (c.resultDims().size() ? c.resultDims().size() : 1) : c.attr(0).i;
   auto s = b.op(OpId::Sum, {gm}, {Attr::ints(&dim, 1), Attr::boolean(true)});

@@ -28,8 +28,7 @@ mlir::Attribute toMlir(mlir::MLIRContext *context, const AttrInfo &info, const A
 /// Checks shapes and types against dialects/rules/Infer.
 mlir::LogicalResult verifyTorchcOp(mlir::Operation *op);
 
-template <typename ConcreteType>
-class TorchcOp : public mlir::OpTrait::TraitBase<ConcreteType, TorchcOp> {
+template <typename ConcreteType> class TorchcOp : public mlir::OpTrait::TraitBase<ConcreteType, TorchcOp> {
 public:
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyTorchcOp(op); }
 };

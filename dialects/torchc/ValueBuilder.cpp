@@ -42,10 +42,13 @@ Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> operands, ArrayRef<Attr> 
     return Value();
 
   SmallVector<Value> values;
-  Promoted p = info.promote == Promote::None ? Promoted{} : promote(info.promote, types.data(), int(types.size()), defaultDType);
+  Promoted p =
+      info.promote == Promote::None ? Promoted{} : promote(info.promote, types.data(), int(types.size()), defaultDType);
   for (auto [i, o] : llvm::enumerate(operands)) {
     bool condition = info.promote == Promote::Branch && i == 0;
-    DType want = condition ? DType::Bool : info.promote == Promote::None ? (o.value ? types[i].dtype : types[0].dtype) : p.compute;
+    DType want = condition                       ? DType::Bool
+                 : info.promote == Promote::None ? (o.value ? types[i].dtype : types[0].dtype)
+                                                 : p.compute;
     if (o.value)
       values.push_back(cast(*o.value, want));
     else

@@ -1,7 +1,7 @@
 // The C++ API: Api.h.inc declares every spelling, Api.cpp.inc defines those that call one op. What an `impl` does is
 // hand-written in frontends/eager/composite against the declarations made here.
-#include "Emitters.h"
 #include "ApiTypes.h"
+#include "Emitters.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -57,7 +57,8 @@ std::string cppResult(StringRef type) {
 
 std::string cppDefault(const Param &p) {
   if (p.defaultValue == "None")
-    return StringRef(p.type).starts_with("Tensor") || StringRef(p.type).starts_with("Generator") ? "{}" : "std::nullopt";
+    return StringRef(p.type).starts_with("Tensor") || StringRef(p.type).starts_with("Generator") ? "{}"
+                                                                                                 : "std::nullopt";
   if (p.defaultValue == "True" || p.defaultValue == "False")
     return StringRef(p.defaultValue).lower();
   if (StringRef(p.defaultValue).starts_with("("))
@@ -68,8 +69,8 @@ std::string cppDefault(const Param &p) {
 }
 
 std::string cppName(StringRef name) {
-  static constexpr StringRef reserved[] = {"and", "or", "not", "xor", "int", "float", "double", "bool", "short", "long",
-                                           "char"};
+  static constexpr StringRef reserved[] = {"and",    "or",   "not",   "xor",  "int", "float",
+                                           "double", "bool", "short", "long", "char"};
   return is_contained(reserved, name) ? name.str() + "_" : name.str();
 }
 
@@ -124,10 +125,11 @@ void define(const OpModel *op, const ApiModel &a, raw_ostream &os) {
       return opCall(*op, a, out);
     return "composite::" + a.impl + "(" + names(a) + (writesInto(a) ? sep(a) + out.str() : "") + ")";
   };
-  os << cppResult(a.result) << " " << cppName(a.name) << "(" << params(a, false) << ") { return " << body("Out()") << "; }\n";
+  os << cppResult(a.result) << " " << cppName(a.name) << "(" << params(a, false) << ") { return " << body("Out()")
+     << "; }\n";
   if (a.has("inplace"))
-    os << "Tensor " << a.name << "_(" << params(a, false) << ") { return " << body("Out::inplace(" + a.params[0].name + ")")
-       << "; }\n";
+    os << "Tensor " << a.name << "_(" << params(a, false) << ") { return "
+       << body("Out::inplace(" + a.params[0].name + ")") << "; }\n";
   if (a.has("out"))
     os << "Tensor " << a.name << "_out(const Tensor &out" << sep(a) << params(a, false) << ") { return "
        << body("Out::given(out)") << "; }\n";

@@ -23,8 +23,8 @@ public:
     if (!callee)
       PrintFatalError(op.record, "vjp of '" + op.name + "' calls '" + name + "', which is not an op");
     if (dag->getNumArgs() != callee->operands.size())
-      PrintFatalError(op.record, "vjp of '" + op.name + "': '" + name + "' has " +
-                                     Twine(callee->operands.size()) + " operands");
+      PrintFatalError(op.record,
+                      "vjp of '" + op.name + "': '" + name + "' has " + Twine(callee->operands.size()) + " operands");
     std::string out = "b.op(OpId::" + callee->ident + ", {";
     for (unsigned i = 0; i < dag->getNumArgs(); i++)
       out += (i ? ", " : "") + arg(dag, i);

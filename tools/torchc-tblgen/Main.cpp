@@ -1,8 +1,8 @@
 // torchc-tblgen: reads the op table, writes one generated file per run.
+#include "llvm/TableGen/Main.h"
 #include "Emitters.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/TableGen/Main.h"
 #include <memory>
 
 using namespace llvm;

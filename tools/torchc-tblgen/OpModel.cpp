@@ -68,8 +68,8 @@ private:
   int expr(const DagInit *dag) {
     const auto *def = dyn_cast<DefInit>(dag->getOperator());
     if (!def || !def->getDef()->isSubClassOf("BodyOp"))
-      PrintFatalError(op.record, "body of '" + op.name + "': '" + dag->getOperator()->getAsString() +
-                                     "' is not a body operator");
+      PrintFatalError(op.record,
+                      "body of '" + op.name + "': '" + dag->getOperator()->getAsString() + "' is not a body operator");
     StringRef kind = def->getDef()->getValueAsString("cppName");
     if (kind == "Index")
       return leaf(kind, 0);
