@@ -67,6 +67,12 @@ template <> struct Format<double> {
   static constexpr int digits = 53, minExp = -1022, maxExp = 1023;
 };
 
+// Exponent of a positive number, and 2^e: by bits in double, for speed.
+static inline int exponentOf(double x) { return (int)(__builtin_bit_cast(uint64_t, x) >> 52) - 1023; }
+static inline int exponentOf(long double x) { return std::ilogb(x); }
+static inline void powerOf2(int e, double &p) { p = __builtin_bit_cast(double, (uint64_t)(e + 1023) << 52); }
+static inline void powerOf2(int e, long double &p) { p = std::scalbn(1.0L, e); }
+
 /// Distance in units of the last place of the exact result; infinity counts as the next power of
 /// two. Wrong NaN or wrong sign is an infinite error.
 template <class T> static inline double ulpError(T got, typename Format<T>::Wide want) {
@@ -76,13 +82,15 @@ template <class T> static inline double ulpError(T got, typename Format<T>::Wide
     return (got != got) == (want != want) ? 0 : INFINITY;
   if (std::signbit(got) != std::signbit(want))
     return INFINITY;
-  W g = std::fabs((W)got), w = std::fabs(want), top = std::scalbn((W)1, F::maxExp + 1);
+  W g = std::fabs((W)got), w = std::fabs(want), top, ulps;
+  powerOf2(F::maxExp + 1, top);
   if (std::isinf(want))
     return std::isinf(got) ? 0 : INFINITY;
   g = g < top ? g : top, w = w < top ? w : top;
-  int e = w > 0 ? std::ilogb(w) : F::minExp;
+  int e = w > 0 ? exponentOf(w) : F::minExp;
   e = e < F::minExp ? F::minExp : e > F::maxExp ? F::maxExp : e;
-  return (double)(std::fabs(g - w) * std::scalbn((W)1, F::digits - 1 - e));
+  powerOf2(F::digits - 1 - e, ulps);
+  return (double)(std::fabs(g - w) * ulps);
 }
 
 template <class T> struct Worst {
@@ -159,7 +167,9 @@ template <class T> static std::vector<T> specials() {
   std::vector<T> v;
   T inf = INFINITY;
   for (T x : {(T)0, (T)1, (T)0.5, (T)2, (T)10, (T)88.5, (T)104, (T)709.5, (T)745.2, (T)3.1415926535897931, inf, (T)NAN,
-              std::scalbn((T)1, Format<T>::minExp), std::scalbn((T)1, Format<T>::maxExp)})
+              std::scalbn((T)1, Format<T>::minExp), std::scalbn((T)1, Format<T>::maxExp),
+              // next to multiples of pi/2
+              std::scalbn((T)16367173, 72), std::scalbn((T)6381956970095103, sizeof(T) == 4 ? 0 : 797)})
     for (int d = -2; d <= 2; d++) {
       I b = __builtin_bit_cast(I, x) + (I)d;
       T y = __builtin_bit_cast(T, b);
