@@ -35,8 +35,12 @@ def main() -> None:
     print(f"  size                {len(data):12,} bytes")
     print(f"  deflated            {len(zlib.compress(data, 6)):12,} bytes")
     if readelf := shutil.which("readelf") or shutil.which("llvm-readelf-22"):
-        text = subprocess.run([readelf, "-d", torchc], capture_output=True, text=True, check=True).stdout
-        needed = [line.split("[")[1].rstrip("]") for line in text.splitlines() if "(NEEDED)" in line]
+        text = subprocess.run(
+            [readelf, "-d", torchc], capture_output=True, text=True, check=True
+        ).stdout
+        needed = [
+            line.split("[")[1].rstrip("]") for line in text.splitlines() if "(NEEDED)" in line
+        ]
         print(f"  needs               {' '.join(needed)}")
     bare = start_to_exit("true")
     print(f"  start to exit       {start_to_exit(str(torchc), '--version') * 1e3:9.2f} ms")

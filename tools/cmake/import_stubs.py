@@ -3,6 +3,7 @@
 The stub is a shared library that defines each symbol with its version and holds no code: enough to link against on a
 machine that has no libc of that architecture.
 """
+
 import pathlib
 import subprocess
 import sys
@@ -31,9 +32,28 @@ for version, names in sorted(versions.items()):
 base = pathlib.Path(out)
 base.with_suffix(".ver").write_text("\n".join(script) + "\n")
 base.with_suffix(".s").write_text("\n".join(asm) + "\n")
-subprocess.run([cc, f"--target={arch}-linux-gnu", "-c", base.with_suffix(".s"), "-o", base.with_suffix(".o")],
-               check=True)
+subprocess.run(
+    [cc, f"--target={arch}-linux-gnu", "-c", base.with_suffix(".s"), "-o", base.with_suffix(".o")],
+    check=True,
+)
 machine = "elf_x86_64" if arch == "x86_64" else "aarch64linux"
-subprocess.run([ld, "-m", machine, "-shared", "-soname", library + ".so.6", "--hash-style=gnu", "-s", "-z",
-                "noseparate-code", "--build-id=none", f"--version-script={base.with_suffix('.ver')}", "-o", out,
-                base.with_suffix(".o")], check=True)
+subprocess.run(
+    [
+        ld,
+        "-m",
+        machine,
+        "-shared",
+        "-soname",
+        library + ".so.6",
+        "--hash-style=gnu",
+        "-s",
+        "-z",
+        "noseparate-code",
+        "--build-id=none",
+        f"--version-script={base.with_suffix('.ver')}",
+        "-o",
+        out,
+        base.with_suffix(".o"),
+    ],
+    check=True,
+)
