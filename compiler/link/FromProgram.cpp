@@ -3,23 +3,45 @@
 using namespace llvm;
 namespace torchc::link {
 
+static std::optional<DType> dtypeNamed(StringRef name) {
+  for (int i = 0; i < numDTypes; ++i)
+    if (name == StringRef(shortName(DType(i))))
+      return DType(i);
+  return std::nullopt;
+}
+
+static bool parseResult(const json::Value &value, ObjectMeta &meta, Diag &diag) {
+  const json::Object *o = value.getAsObject();
+  std::optional<int64_t> storage = o ? o->getInteger("storage") : std::nullopt;
+  std::optional<DType> dtype = o ? dtypeNamed(o->getString("dtype").value_or("")) : std::nullopt;
+  const json::Array *dims = o ? o->getArray("dims") : nullptr;
+  if (!storage || !dtype || !dims)
+    return diag.fail(ErrorKind::Internal, "object metadata: expected storage, dtype and dims");
+  ObjectMeta::Result r{*storage, *dtype, {}};
+  for (const json::Value &d : *dims)
+    r.dims.push_back(d.getAsInteger().value_or(0));
+  meta.results.push_back(std::move(r));
+  return true;
+}
+
 bool parseObjectMeta(StringRef text, ObjectMeta &meta, Diag &diag) {
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return diag.fail(ErrorKind::Internal, "object metadata: " + toString(value.takeError()));
   const json::Object *o = value->getAsObject();
   const json::Array *results = o ? o->getArray("results") : nullptr;
-  std::optional<int64_t> arena = o ? o->getInteger("arena_bytes") : std::nullopt;
-  if (!results || !arena || *arena < 0)
-    return diag.fail(ErrorKind::Internal, "object metadata: expected arena_bytes and results");
+  const json::Array *writes = o ? o->getArray("writes") : nullptr;
+  std::optional<int64_t> arena = o ? o->getInteger("arena") : std::nullopt;
+  std::optional<StringRef> entry = o ? o->getString("entry") : std::nullopt;
+  if (!results || !writes || !entry || !arena || *arena < 0)
+    return diag.fail(ErrorKind::Internal, "object metadata: expected entry, arena, results and writes");
+  meta.entry = entry->str();
   meta.arenaBytes = uint64_t(*arena);
-  for (const json::Value &v : *results) {
-    const json::Object *r = v.getAsObject();
-    std::optional<int64_t> storage = r ? r->getInteger("storage") : std::nullopt;
-    if (!storage || *storage < 0)
-      return diag.fail(ErrorKind::Internal, "object metadata: expected the storage of a result");
-    meta.results.push_back({uint32_t(*storage), r->getInteger("input").value_or(-1)});
-  }
+  for (const json::Value &v : *writes)
+    meta.writtenInputs.push_back(v.getAsObject() ? v.getAsObject()->getInteger("input").value_or(-1) : -1);
+  for (const json::Value &v : *results)
+    if (!parseResult(v, meta, diag))
+      return false;
   return true;
 }
 
@@ -31,6 +53,12 @@ public:
 
   bool run(const ObjectMeta &meta) {
     m.arenaBytes = meta.arenaBytes;
+    m.entry = meta.entry;
+    for (int64_t i : meta.writtenInputs)
+      return diag.fail(ErrorKind::NotImplemented,
+                       "the model writes to its input " +
+                           (i >= 0 && i < int64_t(t.inputs.size()) ? inputName(uint32_t(i)) : "?") +
+                           ", which an artefact can't do yet");
     for (const TraceSymbol &s : t.symbols)
       m.symbols.push_back(t.strings[s.name]);
     for (uint32_t i = 0; i < t.inputs.size(); ++i)
@@ -75,15 +103,15 @@ private:
     return describe(t.values[in.value], inputName(i), m.inputs);
   }
 
-  /// The value that fills a storage: an output of the trace, or the input whose content is replaced.
+  /// An output of the trace that is the whole storage, or a gradient.
   bool addResult(const ObjectMeta::Result &r) {
-    if (r.input >= int64_t(t.inputs.size()))
-      return diag.fail(ErrorKind::Internal, "object metadata: input " + std::to_string(r.input) + " doesn't exist");
-    if (r.input >= 0)
-      return describe(t.values[t.inputs[r.input].value], "updated_" + inputName(uint32_t(r.input)), m.outputs);
+    if (r.storage < 0) {
+      m.outputs.push_back({"grad" + std::to_string(gradients++), r.dtype, r.dims});
+      return true;
+    }
     for (uint32_t k = 0; k < t.outputs.size(); ++k) {
       const TraceValue &v = t.values[t.outputs[k].value];
-      if (v.storage == r.storage)
+      if (int64_t(v.storage) == r.storage)
         return describe(v, t.outputs.size() == 1 ? "output" : "output" + std::to_string(k), m.outputs);
     }
     return diag.fail(ErrorKind::Internal,
@@ -94,6 +122,7 @@ private:
   const Trace &t;
   Model &m;
   Diag &diag;
+  unsigned gradients = 0;
 };
 } // namespace
 

@@ -22,7 +22,8 @@ protected:
     t.addNode(t.addOp("mul.Tensor"), first, {&scaled, 1});
     t.addNode(t.addOp("add.Tensor"), second, {&y, 1});
     t.addOutput(y);
-    meta.results = {{t.values[y].storage, -1}};
+    meta.entry = "torchc_entry";
+    meta.results = {{t.values[y].storage, DType::F32, {2, 3}}};
     auto bytes = [](const std::string &s) { return std::span(reinterpret_cast<const uint8_t *>(s.data()), s.size()); };
     program.weights = {{"w", DType::F32, {3}, bytes(w)}, {"b", DType::F32, {1}, bytes(b)}};
   }
@@ -53,11 +54,16 @@ TEST_F(ArtefactFromProgramTest, WeightsAndSlots) {
   EXPECT_FALSE(link::linkExecutable(m, kernel(), path("m"), diag));
 }
 
-TEST_F(ArtefactFromProgramTest, UpdatedInputsAreOutputs) {
+TEST_F(ArtefactFromProgramTest, GradientsAndWrites) {
   record();
-  meta.results.push_back({program.trace.values[0].storage, 0});
+  meta.results.push_back({-1, DType::F64, {3}});
   ASSERT_TRUE(link::modelFromProgram(program, meta, m, diag)) << diag.text;
-  EXPECT_EQ(m.outputs[1].name, "updated_w");
+  EXPECT_EQ(m.outputs[1].name, "grad0");
+  EXPECT_EQ(m.outputs[1].dtype, DType::F64);
+  meta.writtenInputs = {0};
+  m = {};
+  EXPECT_FALSE(link::modelFromProgram(program, meta, m, diag));
+  EXPECT_EQ(diag.text, "the model writes to its input w, which an artefact can't do yet");
 }
 
 TEST_F(ArtefactFromProgramTest, RefusesNumbersAndViews) {
@@ -77,13 +83,17 @@ TEST_F(ArtefactFromProgramTest, RefusesNumbersAndViews) {
 }
 
 TEST_F(ArtefactFromProgramTest, Metadata) {
-  EXPECT_TRUE(link::parseObjectMeta(R"({"arena_bytes": 640, "results": [{"storage": 4, "input": 2}, {"storage": 1}]})",
-                                    meta, diag));
+  EXPECT_TRUE(link::parseObjectMeta(
+      R"({"arena": 640, "entry": "e", "results": [{"storage": 4, "dtype": "i64", "dims": [2, 3]}],
+          "writes": [{"storage": 1, "input": 2}]})",
+      meta, diag));
+  EXPECT_EQ(meta.entry, "e");
   EXPECT_EQ(meta.arenaBytes, 640u);
-  EXPECT_EQ(meta.results[0].input, 2);
-  EXPECT_EQ(meta.results[1].input, -1);
-  for (const char *bad :
-       {"", "[]", "{}", R"({"arena_bytes": -1, "results": []})", R"({"arena_bytes": 1, "results": [3]})"}) {
+  EXPECT_EQ(meta.results[0].dtype, DType::I64);
+  EXPECT_EQ(meta.results[0].dims, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(meta.writtenInputs, std::vector<int64_t>{2});
+  for (const char *bad : {"", "[]", "{}", R"({"arena": -1, "entry": "e", "results": [], "writes": []})",
+                          R"({"arena": 1, "entry": "e", "results": [3], "writes": []})"}) {
     diag = {};
     EXPECT_FALSE(link::parseObjectMeta(bad, meta, diag)) << bad;
   }
