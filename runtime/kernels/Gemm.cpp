@@ -5,10 +5,18 @@ namespace torchc {
 
 namespace {
 
-constexpr int64_t rowBlock = 504; // rows of A packed at once: with 1024 k about 2 MB, streamed once per panel from L2/L3
+constexpr int64_t mostRows = 576; // of A packed at once: with 1024 k about 2 MB, streamed once per panel from L2/L3
+
+constexpr int64_t panelsAtOnce = 32;
 
 inline int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 inline int64_t roundUp(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
+
+/// Rows of a pass over B: whole tiles, passes of about equal size.
+inline int64_t rowBlock(int64_t m, int64_t tileRows) {
+  int64_t passes = (m + mostRows - 1) / mostRows;
+  return roundUp((m + passes - 1) / passes, tileRows);
+}
 
 template <class T> struct Four {
   typedef T type __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T))));
@@ -22,6 +30,13 @@ template <class T> inline void transpose4(V4<T> r[4]) {
   V4<T> c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
   r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
   r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5), r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+/// Panels are whole cache lines wide: a copy of known size needs no call.
+template <class T> inline void copyRow(T *to, const T *from, int64_t count) {
+  constexpr int64_t line = 64 / int64_t(sizeof(T));
+  for (int64_t i = 0; i < count; i += line)
+    std::memcpy(to + i, from + i, 64);
 }
 
 /// Sixteen rows of k at a time keep whole cache lines of every column in use.
@@ -51,7 +66,7 @@ void packPanel(const T *b, int64_t bK, int64_t bColumn, int64_t k, int64_t width
   int64_t i = 0;
   if (valid == width && bColumn == 1) {
     for (; i < k; ++i)
-      std::memcpy(out + i * width, b + i * bK, size_t(width) * sizeof(T));
+      copyRow(out + i * width, b + i * bK, width);
     return;
   }
   if (valid == width && bK == 1)
@@ -121,7 +136,7 @@ template <class T> struct Gemm {
     int64_t tiles = (m + ks.rows - 1) / ks.rows;
     // Even tiles (8 rows as 4 + 4) when strips of A don't fix them.
     int64_t step = kernel == ks.packed ? ks.rows : kernel == ks.wide ? 1 : (m + tiles - 1) / tiles;
-    int64_t sizes[] = {k, aRow, aK, bK, cRow, add ? 2 : 0, step, aTile, bPanel, lines / tiles};
+    int64_t sizes[] = {k, aRow, aK, bK, cRow, add ? 2 : 0, step, aTile, bPanel, (lines + tiles - 1) / tiles};
     void *ptrs[] = {c, const_cast<T *>(a), const_cast<T *>(b), const_cast<T *>(next)};
     kernel(ptrs, sizes, nullptr, 0, m);
   }
@@ -147,8 +162,9 @@ template <class T> struct Gemm {
     const T *b = static_cast<const T *>(g.b) + k0 * g.bK;
     T *c = static_cast<T *>(g.c);
     bool add = k0 > 0;
-    for (int64_t r = begin; r < end; r += rowBlock) {
-      int64_t m = least(rowBlock, end - r);
+    int64_t rows = rowBlock(end - begin, ks.rows);
+    for (int64_t r = begin; r < end; r += rows) {
+      int64_t m = least(rows, end - r);
       const T *a = static_cast<const T *>(g.a) + r * g.aRow + k0 * g.aK;
       int64_t aRow = g.aRow, aK = g.aK, aTile = g.aRow;
       Kernel kernel = ks.strided;
@@ -188,7 +204,7 @@ struct Areas {
   Areas(const GemmKernels &ks, const GemmCall &g) {
     Plan p = planFor(ks, g);
     int64_t k = least(g.k, gemmBlock);
-    a = p.packA ? size_t(roundUp(roundUp(least(g.m, rowBlock), ks.rows) * k + 16, 64)) : 0;
+    a = p.packA ? size_t(roundUp(roundUp(least(g.m, mostRows), ks.rows) * k + 16, 64)) : 0;
     b = size_t(roundUp((p.packB ? roundUp(g.n, ks.columns) : ks.columns) * k, 64));
     edge = size_t(8 * ks.rows * ks.columns);
   }
@@ -199,17 +215,24 @@ template <class T> void zeroRows(const GemmCall &g, int64_t begin, int64_t end) 
     std::memset(static_cast<T *>(g.c) + i * g.cRow, 0, size_t(g.n) * sizeof(T));
 }
 
-template <class T>
-void packBlock(const GemmKernels &ks, const GemmCall &g, int64_t k0, int64_t k, int64_t firstPanel, int64_t lastPanel,
-               T *out) {
-  for (int64_t p = firstPanel; p < lastPanel; ++p) {
-    int64_t n = p * ks.columns;
-    packPanel(static_cast<const T *>(g.b) + k0 * g.bK + n * g.bColumn, g.bK, g.bColumn, k, ks.columns,
-              least(ks.columns, g.n - n), out + n * k);
+/// Rows [0, k) of B's block into panels.
+template <class T> void packBlock(const GemmKernels &ks, const GemmCall &g, int64_t k0, int64_t k, T *out) {
+  const T *b = static_cast<const T *>(g.b) + k0 * g.bK;
+  int64_t width = ks.columns, whole = g.n / width, p = 0;
+  // Several panels at a time: long pieces of each row keep the hardware's prefetcher and the TLB useful.
+  for (; g.bColumn == 1 && p < whole; p += least(panelsAtOnce, whole - p)) {
+    int64_t count = least(panelsAtOnce, whole - p);
+    for (int64_t i = 0; i < k; ++i)
+      for (int64_t q = p; q < p + count; ++q)
+        copyRow(out + (q * k + i) * width, b + i * g.bK + q * width, width);
   }
+  for (; p * width < g.n; ++p)
+    packPanel(b + p * width * g.bColumn, g.bK, g.bColumn, k, width, least(width, g.n - p * width), out + p * width * k);
 }
 
 template <class T> void rowsOf(const GemmKernels &ks, const GemmCall &g, int64_t begin, int64_t end, void *scratch) {
+  if (begin >= end || g.n == 0)
+    return;
   if (g.k == 0)
     return zeroRows<T>(g, begin, end);
   Areas areas(ks, g);
@@ -218,7 +241,7 @@ template <class T> void rowsOf(const GemmKernels &ks, const GemmCall &g, int64_t
   for (int64_t k0 = 0; k0 < g.k; k0 += gemmBlock) {
     int64_t k = least(gemmBlock, g.k - k0);
     if (run.plan.packB)
-      packBlock<T>(ks, g, k0, k, 0, (g.n + ks.columns - 1) / ks.columns, b);
+      packBlock<T>(ks, g, k0, k, b);
     run.block(begin, end, k0, k, run.plan.packB ? b : nullptr, b);
   }
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <sys/mman.h>
 #include <vector>
 
 using namespace torchc;
@@ -59,6 +60,7 @@ static double peak() { return 1; }
 
 static float *make(int64_t n) {
   float *p = static_cast<float *>(std::aligned_alloc(1 << 21, size_t((n * 4 + (1 << 21)) & ~((1 << 21) - 1))));
+  madvise(p, size_t(n) * 4, MADV_HUGEPAGE);
   uint32_t s = 12345;
   for (int64_t i = 0; i < n; ++i) {
     s = s * 1664525u + 1013904223u;
