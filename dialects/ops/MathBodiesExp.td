@@ -75,28 +75,30 @@ defvar sigmoidF64 = [
 ];
 
 // expm1(x) = 2 * (s * m + s - 1/2) with its rounding errors added, s = 2^(k-1), e^r = 1 + m; for k = 0 it is m, so
-// that denormals stay exact. In f64 the rounding error of r counts.
+// that denormals stay exact.
 defvar expm1F32 = [
   (Select:$c (Lt $x, (Const "-18")), (Const "-18"), $x),
   (Select:$v (Gt $c, (Const "89")), (Const "89"), $c),
   (Fma:$t $v, (Bits 0x3fb8aa3b), (Bits 0x4b400000)),
   (Sub:$k $t, (Bits 0x4b400000)),
-  (Fma:$r $k, (Bits 0x3102e308), (Fma $k, (Bits 0xbf317218), $v)),
+  (Fma:$rh $k, (Bits 0xbf317218), $v),
+  (Fma:$r $k, (Bits 0x3102e308), $rh),
+  (Fma:$rl $k, (Bits 0x3102e308), (Sub $rh, $r)),
   (Fma:$p (Fma (Fma (Fma (Bits 0x3ab562b7),
       $r, (Bits 0x3c091ee9)),
       $r, (Bits 0x3d2aac2c)),
       $r, (Bits 0x3e2aaa46)),
       $r, (Bits 0x3efffffe)),
-  (Mul:$q $p, (Mul $r, $r)),
+  (Mul:$z $r, $r),
+  (Fma:$m $p, $z, $r),
+  (Add:$ml (Fma $p, $z, (Sub $r, $m)), $rl),
   (FromInt:$s (IAdd (IShl (ToInt $t), (ConstI 23)), (ConstI 0x3f000000))),
-  (Add:$m $r, $q),
-  (Sub:$ml $q, (Sub $m, $r)),
   (Sub:$c $s, (Const "0.5")),
   (Fma:$y $m, $s, $c),
   (Fma:$d $ml, $s, (Fma $m, $s, (Sub $c, $y))),
   (Add:$w $y, (Add $d, (Sub (Sub $s, $c), (Const "0.5")))),
-  (Select:$z (Eq $k, (Const "0")), $m, (Add $w, $w)),
-  (Select (Eq $x, (Const "0")), $x, $z)
+  (Select:$e (Eq $k, (Const "0")), $m, (Add $w, $w)),
+  (Select (Eq $x, (Const "0")), $x, $e)
 ];
 
 defvar expm1F64 = [
@@ -117,16 +119,16 @@ defvar expm1F64 = [
       $r, (Bits 0x3fa5555555550771)),
       $r, (Bits 0x3fc555555555550a)),
       $r, (Bits 0x3fe000000000000a)),
-  (Fma:$q $p, (Mul $r, $r), $rl),
+  (Mul:$z $r, $r),
+  (Fma:$m $p, $z, $r),
+  (Add:$ml (Fma $p, $z, (Sub $r, $m)), $rl),
   (FromInt:$s (IAdd (IShl (ToInt $t), (ConstI 52)), (ConstI 0x3fe0000000000000))),
-  (Add:$m $r, $q),
-  (Sub:$ml $q, (Sub $m, $r)),
   (Sub:$c $s, (Const "0.5")),
   (Fma:$y $m, $s, $c),
   (Fma:$d $ml, $s, (Fma $m, $s, (Sub $c, $y))),
   (Add:$w $y, (Add $d, (Sub (Sub $s, $c), (Const "0.5")))),
-  (Select:$z (Eq $k, (Const "0")), $m, (Add $w, $w)),
-  (Select (Eq $x, (Const "0")), $x, $z)
+  (Select:$e (Eq $k, (Const "0")), $m, (Add $w, $w)),
+  (Select (Eq $x, (Const "0")), $x, $e)
 ];
 
 // exp2(x) = 2^k * 2^r, scaled as in exp.
