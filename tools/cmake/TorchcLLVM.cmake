@@ -41,6 +41,8 @@ foreach(target ${LLVM_TARGETS_TO_BUILD})
     endif()
   endforeach()
 endforeach()
+# Named by LLVM's pass libraries, called only where plugins are registered.
+string(APPEND code "void _Z18getPollyPluginInfov(void);\nvoid _Z18getPollyPluginInfov(void) {}\n")
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/gen/NoTargets.c CONTENT "${code}" @ONLY)
 add_library(torchc_no_targets OBJECT ${CMAKE_BINARY_DIR}/gen/NoTargets.c ${CMAKE_SOURCE_DIR}/compiler/link/NoLto.cpp)
 target_link_libraries(torchc_no_targets PRIVATE torchc_llvm_headers)
