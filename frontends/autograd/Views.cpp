@@ -102,31 +102,63 @@ void releaseSlow(ViewInfo *v) {
   }
 }
 
-void trackView(OpId op, const Attr *attrs, int numAttrs, TensorImpl *in, TensorImpl *out) {
-  if (threadState.modes.flags & FlagNoGrad) {
-    out->flags |= flagUntrackedView;
-    return;
-  }
-  if (in->flags & flagUntrackedView) {
-    out->flags |= flagUntrackedView;
-    return;
-  }
+namespace {
+
+/// A step after `parent` (retained), or from `base` (retained) if that is null. `shape` is taken.
+ViewInfo *newStep(OpId op, TensorImpl *base, ViewInfo *parent, OperandMeta *shape) {
   auto *v = static_cast<ViewInfo *>(allocSmall(viewClass));
   if (TORCHC_UNLIKELY(!v))
     outOfMemory(sizeof(ViewInfo));
   v->refs.init();
   v->op = op;
-  v->parent = in->view;
-  if (v->parent)
-    v->parent->refs.increment();
-  v->base = retain(in->view ? in->view->base : in);
-  v->version = out->version();
+  v->parent = parent;
+  if (parent)
+    parent->refs.increment();
+  v->base = retain(base);
   v->numAttrs = 0;
-  for (int i = 0; i < numAttrs && attrs[i].tag != AttrTag::IntList; i++)
-    v->attrs[v->numAttrs++] = attrs[i].i;
-  v->shape = newMeta(out->dtype, out->rank, out->sizes());
+  v->shape = shape;
+  return v;
+}
+
+/// False: the view stays untracked and is marked so.
+bool tracks(TensorImpl *in, TensorImpl *out) {
+  if (!(threadState.modes.flags & FlagNoGrad) && !(in->flags & flagUntrackedView))
+    return true;
+  out->flags |= flagUntrackedView;
+  return false;
+}
+
+void setView(TensorImpl *out, ViewInfo *v) {
+  v->version = out->version();
   out->view = v;
   out->flags |= FlagView;
+}
+
+TensorImpl *baseOf(TensorImpl *t) { return t->view ? t->view->base : t; }
+
+} // namespace
+
+void trackView(OpId op, const Attr *attrs, int numAttrs, TensorImpl *in, TensorImpl *out) {
+  if (!tracks(in, out))
+    return;
+  ViewInfo *v = newStep(op, baseOf(in), in->view, newMeta(out->dtype, out->rank, out->sizes()));
+  for (int i = 0; i < numAttrs && attrs[i].tag != AttrTag::IntList; i++)
+    v->attrs[v->numAttrs++] = attrs[i].i;
+  setView(out, v);
+}
+
+void trackSelect(TensorImpl *in, TensorImpl *out, int64_t dim, int64_t start) {
+  if (!tracks(in, out))
+    return;
+  OperandMeta *sliced = newMeta(in->dtype, in->rank, in->sizes());
+  sliced->sizes[dim] = 1;
+  ViewInfo *slice = newStep(OpId::Slice, baseOf(in), in->view, sliced);
+  int64_t attrs[4] = {dim, start, start + 1, 1};
+  std::copy_n(attrs, 4, slice->attrs);
+  slice->numAttrs = 4;
+  slice->version = 0; // of no tensor
+  setView(out, newStep(OpId::Reshape, baseOf(in), slice, newMeta(out->dtype, out->rank, out->sizes())));
+  release(slice);
 }
 
 void refreshViewSlow(TensorImpl *t) {

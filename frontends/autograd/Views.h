@@ -29,6 +29,9 @@ inline constexpr uint32_t flagUntrackedView = 1u << 12;
 /// `out` is the result of view op `op` on `in`. Makes it a tracked view; nodes are attached separately.
 void trackView(OpId op, const Attr *attrs, int numAttrs, TensorImpl *in, TensorImpl *out);
 
+/// The same for x[.., i, ..] made in one go: a slice [start, start + 1) of `dim`, then the reshape that drops it.
+void trackSelect(TensorImpl *in, TensorImpl *out, int64_t dim, int64_t start);
+
 void refreshViewSlow(TensorImpl *t);
 /// Renews node and requires_grad of a view whose base was written to since.
 inline void refreshView(TensorImpl *t) {

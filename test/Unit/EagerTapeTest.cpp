@@ -135,6 +135,11 @@ TEST(Tape, WritesThroughViews) {
   EXPECT_THAT(values(base), ElementsAre(0, 0, 10, 3));
   backward(sum(mul(base, base)));
   EXPECT_THAT(gradValues(w), ElementsAre(100, 6)); // d(5 w0)^2, d w1^2
+  Tensor rows = zeros({2, 3}); // selected in one step, written in turn
+  mul_(copy_(select(select(rows, 0, 1), 0, 2), sum(w)), 3);
+  Tensor row = select(rows, 0, 1);
+  backward(sum(mul(row, row)));
+  EXPECT_THAT(gradValues(w), ElementsAre(100 + 2 * 15 * 3, 6 + 2 * 15 * 3));
   Tensor v = zeros({3}), part = narrow(v, 0, 1, 1);
   mul_(v, 1);
   add_(v, vec({1, 2, 3}, true));

@@ -185,3 +185,31 @@ TEST(Eager, Softmax) {
   EXPECT_NEAR(item(cross_entropy(a, arange(2))).toDouble(), (2.4076059 + 1.0986123) / 2, 1e-6);
   EXPECT_THAT(errorOf([&] { cross_entropy(a, add(arange(2), 5)); }), HasSubstr("out of bounds"));
 }
+
+// What a tracer sees: one call per primitive, composites expanded, nothing of an op's inside.
+static std::vector<std::string> recorded;
+TEST(Eager, Recording) {
+  JitHooks old = jitHooks;
+  jitHooks.recordOp = [](const OpCall &call, TensorImpl *result) {
+    std::string text = opInfo(call.op).name;
+    text += call.out.kind == Out::Inplace ? (result == call.out.tensor ? "!" : "?") : "";
+    recorded.push_back(text);
+  };
+  jitHooks.effect = [](Effect kind, TensorImpl *, TensorImpl *, uint64_t) {
+    recorded.push_back(kind == Effect::ReadValue ? "read" : kind == Effect::SetGrad ? "grad" : "effect");
+  };
+  Tensor x = vec({1, 2}, true), y = vec({3, 4});
+  recorded.clear();
+  {
+    ModeGuard guard(FlagRecording, 0);
+    Tensor z = add(x, y, 2);
+    add_(y, 1);
+    select(y, 0, 0);
+    backward(sum(softmax(z, 0)));
+    item(sum(y));
+  }
+  jitHooks = old;
+  EXPECT_THAT(recorded, testing::ElementsAre("mul", "add", "add!", "slice", "reshape", "softmax", "sum", "full", "reshape",
+                                             "expand", "mul", "sum", "sub", "mul", "cast", "grad", "sum", "read"));
+  EXPECT_EQ(x->requiresGrad(), true);
+}

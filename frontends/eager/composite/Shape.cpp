@@ -1,5 +1,6 @@
 // API of views and joins.
 #include "frontends/autograd/Autograd.h"
+#include "frontends/autograd/Views.h"
 #include "frontends/eager/View.h"
 #include "frontends/eager/composite/Common.h"
 
@@ -135,6 +136,22 @@ Tensor narrowDim(const Tensor &input, int64_t dim, int64_t start, int64_t length
   return sliceOf(input, d, start, start + length);
 }
 
+/// Both view ops at once where neither tape nor tracer must see them; undefined: go the long way.
+static Tensor selectDirect(TensorImpl *x, int dim, int64_t index) {
+  constexpr uint32_t seen = FlagPending | FlagRecording | FlagRetracing | FlagRequiresGrad | FlagView | FlagSubclass;
+  if (((x->flags | threadState.modes.flags) & seen) || x->rank > inlineDims)
+    return {};
+  int64_t sizes[inlineDims], strides[inlineDims];
+  for (int i = 0, k = 0; i < x->rank; i++)
+    if (i != dim) {
+      sizes[k] = x->sizes()[i];
+      strides[k++] = x->strides()[i];
+    }
+  Tensor out(newAlias(x, x->rank - 1, sizes, strides, index * x->strides()[dim]));
+  trackSelect(x, out.impl(), dim, index);
+  return out;
+}
+
 Tensor selectIndex(const Tensor &input, int64_t dim, int64_t index) {
   if (!input->rank)
     fail(ErrorKind::Index, "select() cannot be applied to a 0-dim tensor.");
@@ -143,6 +160,8 @@ Tensor selectIndex(const Tensor &input, int64_t dim, int64_t index) {
     fail(ErrorKind::Index, "select(): index " + std::to_string(index) + " out of range for tensor of size " +
                                input->dims().str() + " at dimension " + std::to_string(d));
   int64_t i = index < 0 ? index + size : index;
+  if (Tensor t = selectDirect(input.impl(), int(d), i); t.defined())
+    return t;
   Dims shape = input->dims();
   shape.erase(int(d));
   return viewInserted(sliceOf(input, d, i, i + 1), shape);
