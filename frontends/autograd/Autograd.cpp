@@ -11,7 +11,8 @@ void setRequiresGrad(TensorImpl *t, bool on) {
   if (on && !isFloat(t->dtype) && !isComplex(t->dtype))
     fail("only Tensors of floating point and complex dtype can require gradients");
   if (!on && !isLeaf(t))
-    fail("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+    fail("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+         "subgraph "
          "that doesn't require differentiation use var_no_grad = var.detach().");
   if (on == t->requiresGrad())
     return;

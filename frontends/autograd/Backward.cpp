@@ -13,9 +13,11 @@
 namespace torchc {
 
 void backwardTwice() {
-  fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+  fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+       "been "
        "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-       "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+       "retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
+       "tensors "
        "after calling backward.");
 }
 
@@ -282,8 +284,8 @@ void Pass::runFunction(Node *n, const std::vector<Tensor> &grads) {
     need[size_t(i)] = n->inputs()[i].next && needed(n->inputs()[i].next);
   std::vector<Tensor> out = n->extra->function->apply(grads, need);
   if (out.size() < n->numInputs)
-    fail("function " + nodeName(n) + " returned an incorrect number of gradients (expected " + std::to_string(n->numInputs) +
-         ", got " + std::to_string(out.size()) + ")");
+    fail("function " + nodeName(n) + " returned an incorrect number of gradients (expected " +
+         std::to_string(n->numInputs) + ", got " + std::to_string(out.size()) + ")");
   for (int i = 0; i < n->numInputs; i++) {
     NodeInput &in = n->inputs()[i];
     if (need[size_t(i)] && out[size_t(i)].defined())
@@ -304,7 +306,8 @@ std::vector<Tensor> Pass::results(TensorList inputs) {
   std::vector<Tensor> out;
   for (size_t i = 0; i < inputs.size(); i++) {
     if (!wanted[i].grad.defined() && !options.allowUnused)
-      fail("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
+      fail("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
+           "this is "
            "the desired behavior.");
     out.push_back(std::move(wanted[i].grad));
   }
@@ -323,14 +326,16 @@ Tensor rootCotangent(const Tensor &output, const Tensor &given, size_t index) {
   if (output->numel != 1)
     fail("grad can be implicitly created only for scalar outputs");
   if (!isFloat(output->dtype))
-    fail("grad can be implicitly created only for real scalar outputs but got " + std::string(torchName(output->dtype)));
+    fail("grad can be implicitly created only for real scalar outputs but got " +
+         std::string(torchName(output->dtype)));
   Dims dims = output->dims();
   return callOp(OpId::Full, {}, {rules::ints(dims), Attr::number(1), Attr::dtype(output->dtype)});
 }
 
 } // namespace
 
-std::vector<Tensor> runBackward(TensorList outputs, TensorList gradOutputs, TensorList inputs, BackwardOptions options) {
+std::vector<Tensor> runBackward(TensorList outputs, TensorList gradOutputs, TensorList inputs,
+                                BackwardOptions options) {
   ModeGuard mode(options.createGraph ? 0 : uint32_t(FlagNoGrad), options.createGraph ? uint32_t(FlagNoGrad) : 0);
   Pass pass(options);
   for (const Tensor &t : inputs)
@@ -354,8 +359,8 @@ void backward(const Tensor &t, const Tensor &gradient, bool retainGraph, bool cr
   runBackward(TensorList(&t, 1), TensorList(&gradient, 1), {}, o);
 }
 
-std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList gradOutputs, bool retainGraph, bool createGraph,
-                         bool allowUnused) {
+std::vector<Tensor> grad(TensorList outputs, TensorList inputs, TensorList gradOutputs, bool retainGraph,
+                         bool createGraph, bool allowUnused) {
   BackwardOptions o;
   o.retainGraph = retainGraph || createGraph;
   o.createGraph = createGraph;

@@ -8,7 +8,8 @@ namespace {
 EagerValue run(OpId id, Operand *operands, int n, std::initializer_list<Attr> attrs) {
   // Values have no layout for a derivative: a reshape that memory can't express copies.
   if (id == OpId::Reshape)
-    return composite::reshapeOrCopy(Tensor::borrow(operands[0].tensor), IntList(attrs.begin()->list, attrs.begin()->size));
+    return composite::reshapeOrCopy(Tensor::borrow(operands[0].tensor),
+                                    IntList(attrs.begin()->list, attrs.begin()->size));
   Tensor held; // an op of numbers alone takes the first as a tensor
   if (n && !operands[0].tensor && (n == 1 || (n == 2 && !operands[1].tensor))) {
     Attr full[] = {Attr::ints(nullptr, 0), operands[0].number.attr(), Attr::dtype(operands[0].number.dtype())};
@@ -65,7 +66,9 @@ const EagerValue &NodeContext::operand(int i) const {
       double d;
     } bits = {in.bits};
     DType t = DType(in.numberType);
-    out = EagerValue(t == DType::F64 ? Scalar(bits.d) : t == DType::Bool ? Scalar(bits.u != 0) : Scalar(int64_t(bits.u)));
+    out = EagerValue(t == DType::F64    ? Scalar(bits.d)
+                     : t == DType::Bool ? Scalar(bits.u != 0)
+                                        : Scalar(int64_t(bits.u)));
     return out;
   }
   if (!in.saved)

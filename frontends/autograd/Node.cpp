@@ -5,7 +5,8 @@ namespace torchc {
 namespace {
 
 size_t nodeBytes(NodeKind kind, int numInputs) {
-  return kind == NodeKind::Accumulate ? sizeof(Node) + sizeof(Leaf) : sizeof(Node) + size_t(numInputs) * sizeof(NodeInput);
+  return kind == NodeKind::Accumulate ? sizeof(Node) + sizeof(Leaf)
+                                      : sizeof(Node) + size_t(numInputs) * sizeof(NodeInput);
 }
 
 void freeNode(Node *n) {
@@ -18,7 +19,8 @@ void freeNode(Node *n) {
 
 void dropInput(NodeInput &in) {
   if (!(in.state & InputNumber) && in.saved)
-    release(std::exchange(in.saved, nullptr)); // before the edge, so that the tensor doesn't hold its node's last reference
+    release(
+        std::exchange(in.saved, nullptr)); // before the edge, so that the tensor doesn't hold its node's last reference
   if (in.meta)
     freeMeta(in.meta);
 }
@@ -47,7 +49,9 @@ void freeContents(Node *n) {
 
 } // namespace
 
-static int metaClass(int rank) { return int((offsetof(OperandMeta, sizes) + size_t(rank) * sizeof(int64_t) + 63) / 64); }
+static int metaClass(int rank) {
+  return int((offsetof(OperandMeta, sizes) + size_t(rank) * sizeof(int64_t) + 63) / 64);
+}
 
 OperandMeta *newMeta(DType dtype, int rank, const int64_t *sizes) {
   auto *m = static_cast<OperandMeta *>(allocSmall(metaClass(rank)));

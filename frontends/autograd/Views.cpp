@@ -200,7 +200,8 @@ void checkInplace(TensorImpl *t, bool needsGrad) {
   if (isLeaf(t))
     fail("a leaf Variable that requires grad is being used in an in-place operation.");
   if (t->flags & flagUntrackedView)
-    fail("A view was created in no_grad mode and is being modified inplace with grad mode enabled. This view was created "
+    fail("A view was created in no_grad mode and is being modified inplace with grad mode enabled. This view was "
+         "created "
          "inside a no_grad block, so its history isn't known; create it outside, or modify it inside the block");
 }
 

@@ -48,7 +48,8 @@ TensorImpl *arange(Resolved &r) {
   Tensor wide(newTensor(exact ? DType::I64 : DType::F64, r.type.dims));
   for (int64_t i = 0; i < wide->numel; i++)
     if (exact)
-      reinterpret_cast<int64_t *>(wide->data)[i] = int64_t(uint64_t(start.toInt()) + uint64_t(i) * uint64_t(step.toInt()));
+      reinterpret_cast<int64_t *>(wide->data)[i] =
+          int64_t(uint64_t(start.toInt()) + uint64_t(i) * uint64_t(step.toInt()));
     else
       reinterpret_cast<double *>(wide->data)[i] = start.toDouble() + double(i) * step.toDouble();
   return contiguousAs(wide.impl(), r.type.dtype);

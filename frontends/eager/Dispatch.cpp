@@ -34,7 +34,8 @@ void fillFastKernels() {
 }
 
 void notImplementedFor(const char *op, DType t) {
-  fail(ErrorKind::NotImplemented, "\"" + std::string(op) + "\" not implemented for '" + std::string(torchName(t)) + "'");
+  fail(ErrorKind::NotImplemented,
+       "\"" + std::string(op) + "\" not implemented for '" + std::string(torchName(t)) + "'");
 }
 
 void checkStatus(const char *op) {
@@ -72,8 +73,8 @@ namespace {
 
 using FamilyFn = TensorImpl *(*)(Resolved &);
 // In the order of enum Family.
-constexpr FamilyFn families[] = {runElementwise, runCast,    runReduction, runContraction, runView,
-                                 runIndexing,    runCreation, runRandom,   runFused};
+constexpr FamilyFn families[] = {runElementwise, runCast,     runReduction, runContraction, runView,
+                                 runIndexing,    runCreation, runRandom,    runFused};
 
 constexpr auto metaDevice = uint8_t(DeviceKind::Meta);
 
@@ -87,8 +88,8 @@ uint8_t commonDevice(const OpCall &call) {
            deviceString(DeviceKind(device), -1) + " and " + deviceString(DeviceKind(t->device), -1) + "!");
     device = t->device;
     if (t->device > metaDevice)
-      fail(ErrorKind::NotImplemented, std::string(info.name) + "(): no kernels for device " +
-                                          deviceString(DeviceKind(t->device), -1));
+      fail(ErrorKind::NotImplemented,
+           std::string(info.name) + "(): no kernels for device " + deviceString(DeviceKind(t->device), -1));
     if (isComplex(t->dtype) && info.family != Family::View)
       notImplementedFor(info.name, t->dtype);
   };
@@ -205,8 +206,9 @@ bool mayWriteThrough(const OpCall &call) {
     if (!a || a == call.out.tensor || !overlaps(a, call.out.tensor) || sameView(a, call.out.tensor))
       continue;
     if (a->contiguous() && call.out.tensor->contiguous() && a->numel > 1)
-      fail("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-           "location. Please clone() the tensor before performing the operation.");
+      fail(
+          "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+          "location. Please clone() the tensor before performing the operation.");
     direct = false;
   }
   return direct;

@@ -16,7 +16,7 @@ TensorImpl *callSlow(const OpCall &call);
 
 /// Kernels of ops whose result has the operands' type, [op][dtype]; null: not one of those, or not filled in yet.
 struct FastKernels {
-  Kernel unary, binary;      // all tensors
+  Kernel unary, binary; // all tensors
   Kernel scalarRight, scalarLeft; // x op number, number op x
 };
 extern FastKernels fastKernels[numOps][numComputeDTypes];

@@ -87,22 +87,14 @@ template <class T> void dot(void *out, const void *a, int64_t as, const void *b,
 /// Calls f with a value of the C++ type of `t`.
 template <class F> bool withType(DType t, F f) {
   switch (t) {
-  case DType::F32:
-    return f(float()), true;
-  case DType::F64:
-    return f(double()), true;
-  case DType::I64:
-    return f(int64_t()), true;
-  case DType::I32:
-    return f(int32_t()), true;
-  case DType::I16:
-    return f(int16_t()), true;
-  case DType::I8:
-    return f(int8_t()), true;
-  case DType::U8:
-    return f(uint8_t()), true;
-  default:
-    return false;
+  case DType::F32: return f(float()), true;
+  case DType::F64: return f(double()), true;
+  case DType::I64: return f(int64_t()), true;
+  case DType::I32: return f(int32_t()), true;
+  case DType::I16: return f(int16_t()), true;
+  case DType::I8: return f(int8_t()), true;
+  case DType::U8: return f(uint8_t()), true;
+  default: return false;
   }
 }
 

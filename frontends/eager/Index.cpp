@@ -15,12 +15,9 @@ using composite::attr;
 int consumed(const IndexItem &i) {
   switch (i.kind) {
   case IndexItem::Integer:
-  case IndexItem::Slice:
-    return 1;
-  case IndexItem::Mask:
-    return i.tensor->dtype == DType::Bool ? i.tensor->rank : 1;
-  default:
-    return 0;
+  case IndexItem::Slice: return 1;
+  case IndexItem::Mask: return i.tensor->dtype == DType::Bool ? i.tensor->rank : 1;
+  default: return 0;
   }
 }
 
@@ -38,7 +35,8 @@ Tensor sliced(const Tensor &x, int dim, const IndexItem &i) {
   stop = std::max(start, stop);
   if (start == 0 && stop == size && i.step == 1)
     return x;
-  return callOp(OpId::Slice, {x}, {Attr::integer(dim), Attr::integer(start), Attr::integer(stop), Attr::integer(i.step)});
+  return callOp(OpId::Slice, {x},
+                {Attr::integer(dim), Attr::integer(start), Attr::integer(stop), Attr::integer(i.step)});
 }
 
 /// The basic items applied; `dim` and `index` name the one index tensor, if any.
@@ -74,9 +72,7 @@ Applied applyBasic(const Tensor &x, List<IndexItem> items) {
       a.view = sliced(a.view, dim, i);
       dim++;
       break;
-    case IndexItem::Ellipsis:
-      dim += x->rank - used;
-      break;
+    case IndexItem::Ellipsis: dim += x->rank - used; break;
     case IndexItem::NewAxis:
       a.view = composite::unsqueezeDim(a.view, dim);
       dim++;
@@ -122,8 +118,8 @@ Lookup lookupOf(const Applied &a) {
     for (int i = 0; i < t->rank; i++)
       if (t->sizes()[i] != a.view->sizes()[a.dim + i])
         fail(ErrorKind::Index, "The shape of the mask " + t->dims().str() + " at index " + std::to_string(i) +
-                                   " does not match the shape of the indexed tensor " + a.view->dims().str() + " at index " +
-                                   std::to_string(a.dim + i));
+                                   " does not match the shape of the indexed tensor " + a.view->dims().str() +
+                                   " at index " + std::to_string(a.dim + i));
     l.index = positions(t);
     Dims merged(a.view->sizes(), a.dim);
     merged.push(t->numel);
@@ -190,7 +186,8 @@ void assignIndex(const Tensor &x, List<IndexItem> items, const Operand &value) {
   Lookup l = lookupOf(a);
   if (!(l.view->storage == x->storage))
     fail(ErrorKind::NotImplemented, "assignment through a mask over dimensions that memory doesn't have as one");
-  Tensor v = value.tensor ? composite::as(Tensor::borrow(value.tensor), x->dtype) : composite::fullTensor(Dims(), value.number, x->dtype);
+  Tensor v = value.tensor ? composite::as(Tensor::borrow(value.tensor), x->dtype)
+                          : composite::fullTensor(Dims(), value.number, x->dtype);
   Dims full = replaced(l.view, a.dim, l.shape), flat = replaced(l.view, a.dim, l.index->dims());
   v = composite::reshaped(callOp(OpId::Expand, {v}, {attr(full)}), flat);
   Dims column;
@@ -216,8 +213,9 @@ Scalar item(const Tensor &t) {
   Scalar s = x->dtype == DType::F32   ? Scalar(*reinterpret_cast<float *>(x->data))
              : x->dtype == DType::F64 ? Scalar(*reinterpret_cast<double *>(x->data))
              : x->dtype == DType::I64 ? Scalar(*reinterpret_cast<int64_t *>(x->data))
-             : x->dtype == DType::Bool ? Scalar(*x->data != 0)
-                                       : (fail(ErrorKind::NotImplemented, "item() of a complex tensor is not implemented"), Scalar());
+             : x->dtype == DType::Bool
+                 ? Scalar(*x->data != 0)
+                 : (fail(ErrorKind::NotImplemented, "item() of a complex tensor is not implemented"), Scalar());
   noteEffect(Effect::ReadValue, t.impl(), nullptr, s.bits());
   return s;
 }

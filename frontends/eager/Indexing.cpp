@@ -24,12 +24,15 @@ void checkIndex(KernelStatus s, const IndexFault &fault, const Resolved &r, int6
   if (s == KernelStatus::Ok)
     return;
   if (s == KernelStatus::IndexOutOfRange)
-    fail(ErrorKind::Index, "index " + std::to_string(fault.value) + " is out of bounds for dimension " + std::to_string(dim) +
-                               " with size " + std::to_string(bound) + " (" + r.info.name + "(): index out of range in self)");
+    fail(ErrorKind::Index, "index " + std::to_string(fault.value) + " is out of bounds for dimension " +
+                               std::to_string(dim) + " with size " + std::to_string(bound) + " (" + r.info.name +
+                               "(): index out of range in self)");
   fail(statusKind(s), std::string(r.info.name) + "(): " + statusText(s));
 }
 
-IndexVector vectorOf(TensorImpl *index) { return {index->data, index->dtype, index->numel, index->rank ? index->strides()[0] : 1}; }
+IndexVector vectorOf(TensorImpl *index) {
+  return {index->data, index->dtype, index->numel, index->rank ? index->strides()[0] : 1};
+}
 
 TensorImpl *indexSelected(Resolved &r) {
   Tensor x(contiguousOf(r.operand(0)));
@@ -37,8 +40,9 @@ TensorImpl *indexSelected(Resolved &r) {
   Around a(x.impl(), dim);
   Tensor out(newTensor(r.type.dtype, r.type.dims));
   IndexFault fault;
-  checkIndex(indexSelect(out->data, x->data, vectorOf(r.operand(1)), a.outer, a.size, a.inner * itemSize(x->dtype), &fault), fault,
-             r, dim, a.size);
+  checkIndex(
+      indexSelect(out->data, x->data, vectorOf(r.operand(1)), a.outer, a.size, a.inner * itemSize(x->dtype), &fault),
+      fault, r, dim, a.size);
   return out.take();
 }
 
@@ -49,8 +53,8 @@ TensorImpl *indexAdded(Resolved &r) {
   int64_t dim = wrapped(r, 0, out->rank);
   Around a(out.impl(), dim);
   IndexFault fault;
-  checkIndex(indexAdd(acc, out->data, source->data, vectorOf(r.operand(1)), a.outer, a.size, a.inner, &fault), fault, r, dim,
-             a.size);
+  checkIndex(indexAdd(acc, out->data, source->data, vectorOf(r.operand(1)), a.outer, a.size, a.inner, &fault), fault, r,
+             dim, a.size);
   return contiguousAs(out.impl(), r.type.dtype);
 }
 
@@ -90,7 +94,8 @@ TensorImpl *gathered(Resolved &r) {
   LoopStrides is(index, rank), os(out.impl(), rank), xs(x, rank);
   DimIndexLoop loop = loopOf(r, index, x, is, sizes);
   IndexFault fault;
-  checkIndex(gatherDim(loop, out->data, os.v, x->data, xs.v, int(itemSize(x->dtype)), &fault), fault, r, loop.dim, loop.bound);
+  checkIndex(gatherDim(loop, out->data, os.v, x->data, xs.v, int(itemSize(x->dtype)), &fault), fault, r, loop.dim,
+             loop.bound);
   return out.take();
 }
 
@@ -101,7 +106,8 @@ TensorImpl *scattered(Resolved &r, bool adds) {
   TensorImpl *index = r.operand(1);
   if (!index->numel)
     return contiguousAs(out.impl(), r.type.dtype);
-  Tensor source(r.operand(2) ? r.operand(2)->dtype == acc ? retain(r.operand(2)) : copyOf(r.operand(2), acc) : newTensor(acc, Dims()));
+  Tensor source(r.operand(2) ? r.operand(2)->dtype == acc ? retain(r.operand(2)) : copyOf(r.operand(2), acc)
+                             : newTensor(acc, Dims()));
   int64_t sizes[maxRank];
   int rank = std::max<int>(index->rank, 1);
   LoopStrides is(index, rank), os(out.impl(), rank), ss(source.impl(), rank);
@@ -150,20 +156,13 @@ TensorImpl *sliceUpdated(Resolved &r) {
 
 TensorImpl *runIndexing(Resolved &r) {
   switch (r.info.shape) {
-  case ShapeRule::IndexSelect:
-    return indexSelected(r);
-  case ShapeRule::IndexUpdate:
-    return indexAdded(r);
-  case ShapeRule::Gather:
-    return gathered(r);
-  case ShapeRule::Scatter:
-    return scattered(r, r.call.op == OpId::ScatterAdd);
-  case ShapeRule::Cat:
-    return joined(r);
-  case ShapeRule::SliceUpdate:
-    return sliceUpdated(r);
-  default:
-    fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): not implemented in eager execution");
+  case ShapeRule::IndexSelect: return indexSelected(r);
+  case ShapeRule::IndexUpdate: return indexAdded(r);
+  case ShapeRule::Gather: return gathered(r);
+  case ShapeRule::Scatter: return scattered(r, r.call.op == OpId::ScatterAdd);
+  case ShapeRule::Cat: return joined(r);
+  case ShapeRule::SliceUpdate: return sliceUpdated(r);
+  default: fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): not implemented in eager execution");
   }
 }
 

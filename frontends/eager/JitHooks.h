@@ -18,11 +18,11 @@ struct OpCall {
 
 /// What the program learns about a tensor, or does to it, outside of ops.
 enum class Effect : uint8_t {
-  ReadValue,    // item(), bool(), tolist(), printing, an export: `value` holds a scalar's bits
-  SetGrad,      // `.grad` was set to `other` (null: None)
+  ReadValue, // item(), bool(), tolist(), printing, an export: `value` holds a scalar's bits
+  SetGrad, // `.grad` was set to `other` (null: None)
   RequiresGrad, // requires_grad_(value)
-  SetData,      // metadata now is that of `other`
-  ManualSeed    // value: the seed; no tensor
+  SetData, // metadata now is that of `other`
+  ManualSeed // value: the seed; no tensor
 };
 
 struct JitHooks {

@@ -5,7 +5,8 @@ namespace torchc {
 
 void setDefaultDType(DType t) {
   if (!isFloat(t))
-    fail(ErrorKind::Type, "only floating-point types are supported as the default type, got " + std::string(torchName(t)));
+    fail(ErrorKind::Type,
+         "only floating-point types are supported as the default type, got " + std::string(torchName(t)));
   detail::defaultFloat.store(t, std::memory_order_relaxed);
   bumpEpoch();
 }

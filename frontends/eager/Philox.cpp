@@ -58,12 +58,8 @@ bool philoxUniform(DType dtype, void *out, uint64_t seed, uint64_t ordinal, int6
   case DType::F32:
     narrow(static_cast<float *>(out), seed, ordinal, n, [](uint32_t w) { return float(w >> 8) * 0x1p-24f; });
     return true;
-  case DType::F16:
-    narrow(static_cast<uint16_t *>(out), seed, ordinal, n, halfBits);
-    return true;
-  case DType::BF16:
-    narrow(static_cast<uint16_t *>(out), seed, ordinal, n, bfloatBits);
-    return true;
+  case DType::F16: narrow(static_cast<uint16_t *>(out), seed, ordinal, n, halfBits); return true;
+  case DType::BF16: narrow(static_cast<uint16_t *>(out), seed, ordinal, n, bfloatBits); return true;
   case DType::F64:
     for (int64_t i = 0; i < n; i++) {
       Words w = philox(uint64_t(i / 2), seed, ordinal);
@@ -71,8 +67,7 @@ bool philoxUniform(DType dtype, void *out, uint64_t seed, uint64_t ordinal, int6
       static_cast<double *>(out)[i] = double((uint64_t(w0 >> 5) << 26) + (w1 >> 6)) * 0x1p-53;
     }
     return true;
-  default:
-    return false;
+  default: return false;
   }
 }
 

@@ -56,8 +56,9 @@ bool uniform(const Dims &dims, const Dims &strides, int64_t &stride) {
 DType kernelResult(const Resolved &r, DType in) {
   const Body &body = r.info.bodies[int(BodyClass::F32)];
   BodyOp last = body.numNodes ? body.nodes[body.numNodes - 1].op : BodyOp::Max;
-  return isReducedFloat(in) && (last == BodyOp::Add || last == BodyOp::Mul) && r.info.shape == ShapeRule::Reduce ? DType::F32
-                                                                                                          : r.type.dtype;
+  return isReducedFloat(in) && (last == BodyOp::Add || last == BodyOp::Mul) && r.info.shape == ShapeRule::Reduce
+             ? DType::F32
+             : r.type.dtype;
 }
 
 int64_t grainFor(int64_t work) { return std::max<int64_t>(1, elementwiseGrain / std::max<int64_t>(work, 1)); }

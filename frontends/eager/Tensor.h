@@ -63,7 +63,9 @@ template <> inline constexpr DType dtypeOf<int64_t> = DType::I64;
 template <> inline constexpr DType dtypeOf<float> = DType::F32;
 template <> inline constexpr DType dtypeOf<double> = DType::F64;
 void *typedData(const Tensor &t, DType want);
-template <class T> T *Tensor::dataAs() const { return static_cast<T *>(typedData(*this, dtypeOf<std::remove_const_t<T>>)); }
+template <class T> T *Tensor::dataAs() const {
+  return static_cast<T *>(typedData(*this, dtypeOf<std::remove_const_t<T>>));
+}
 
 /// What an op takes where PyTorch takes a tensor or a number. Borrows the tensor.
 struct Operand {

@@ -10,13 +10,13 @@
 
 namespace torchc {
 
-struct Node;     // frontends/autograd/Node.h
+struct Node; // frontends/autograd/Node.h
 struct ViewInfo; // frontends/autograd/Views.h
 
 inline constexpr int inlineDims = 5;
 
 /// More flags of a tensor, in the bits that runtime/core/ThreadState.h leaves free.
-inline constexpr uint32_t flagManyDims = 1u << 10;   // sizes and strides are out of line
+inline constexpr uint32_t flagManyDims = 1u << 10; // sizes and strides are out of line
 inline constexpr uint32_t flagOwnVersion = 1u << 11; // `.data`: counts its own versions
 /// Any of these sends an op to its slow path.
 inline constexpr uint32_t dispatchSlow = slowFlags | flagManyDims;
@@ -30,15 +30,15 @@ struct alignas(64) TensorImpl {
   RefCount refs;
   uint32_t flags;
   Storage *storage; // null while pending and on the meta device
-  char *data;       // first element
+  char *data; // first element
   DType dtype;
   uint8_t device; // DeviceKind
   uint8_t rank;
   uint8_t outputNumber; // of `node`
-  uint32_t ownVersion;  // while pending, and under flagOwnVersion
+  uint32_t ownVersion; // while pending, and under flagOwnVersion
 
   int64_t numel;
-  Node *node;     // grad_fn, or the accumulation node of a leaf; owned
+  Node *node; // grad_fn, or the accumulation node of a leaf; owned
   ViewInfo *view; // how it was made from its base; owned
   int64_t inlineSizes[inlineDims]; // flagManyDims: [0] points to sizes, then strides
 

@@ -1,6 +1,6 @@
 // View ops: new sizes and strides over the same storage.
-#include "frontends/eager/Families.h"
 #include "frontends/eager/View.h"
+#include "frontends/eager/Families.h"
 #include <numeric>
 
 namespace torchc {
@@ -84,16 +84,11 @@ TensorImpl *sliced(Resolved &r, TensorImpl *x) {
 TensorImpl *runView(Resolved &r) {
   TensorImpl *x = r.operand(0);
   switch (r.info.shape) {
-  case ShapeRule::Reshape:
-    return reshaped(r, x);
-  case ShapeRule::Transpose:
-    return transposed(r, x);
-  case ShapeRule::Expand:
-    return expanded(r, x);
-  case ShapeRule::Slice:
-    return sliced(r, x);
-  default:
-    fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): no such view in eager execution");
+  case ShapeRule::Reshape: return reshaped(r, x);
+  case ShapeRule::Transpose: return transposed(r, x);
+  case ShapeRule::Expand: return expanded(r, x);
+  case ShapeRule::Slice: return sliced(r, x);
+  default: fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): no such view in eager execution");
   }
 }
 

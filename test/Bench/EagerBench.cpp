@@ -14,7 +14,8 @@ template <class F> static double best(F f, int n = 20000) {
     auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < n; i++)
       f();
-    least = std::min(least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / n);
+    least =
+        std::min(least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / n);
   }
   return least;
 }
@@ -39,10 +40,12 @@ int main() {
   Tensor big = ones({1000000});
   print("big + big", best([&] { add(big, big); }, 20));
   print("big sum", best([&] { sum(big); }, 20));
-  print("forward+backward of 10", best([&] {
-          Tensor y = g;
-          for (int i = 0; i < 5; i++)
-            y = add(mul(y, h), h);
-          backward(y);
-        }, 2000));
+  print("forward+backward of 10", best(
+                                      [&] {
+                                        Tensor y = g;
+                                        for (int i = 0; i < 5; i++)
+                                          y = add(mul(y, h), h);
+                                        backward(y);
+                                      },
+                                      2000));
 }

@@ -88,7 +88,8 @@ TEST(Tape, GradOfSome) {
   EXPECT_THAT(values(g[0]), ElementsAre(4));
   EXPECT_THAT(values(g[1]), ElementsAre(8));
   out = mul(x, y);
-  EXPECT_THAT(errorOf([&] { grad(TensorList(&out, 1), TensorList(&z, 1), {}, true); }), HasSubstr("appears to not have been used"));
+  EXPECT_THAT(errorOf([&] { grad(TensorList(&out, 1), TensorList(&z, 1), {}, true); }),
+              HasSubstr("appears to not have been used"));
   EXPECT_FALSE(grad(TensorList(&out, 1), TensorList(&z, 1), {}, true, false, true)[0].defined());
   EXPECT_FALSE(gradOf(y.impl()).defined());
 }
@@ -96,11 +97,13 @@ TEST(Tape, GradOfSome) {
 TEST(Tape, Errors) {
   Tensor x = vec({1, 2}, true);
   EXPECT_THAT(errorOf([&] { backward(vec({1})); }), HasSubstr("does not require grad and does not have a grad_fn"));
-  EXPECT_THAT(errorOf([&] { backward(mul(x, x)); }), HasSubstr("grad can be implicitly created only for scalar outputs"));
+  EXPECT_THAT(errorOf([&] { backward(mul(x, x)); }),
+              HasSubstr("grad can be implicitly created only for scalar outputs"));
   Tensor y = sum(mul(x, x));
   backward(y);
   EXPECT_THAT(errorOf([&] { backward(y); }), HasSubstr("Trying to backward through the graph a second time"));
-  EXPECT_THAT(errorOf([&] { add_(x, 1); }), HasSubstr("a leaf Variable that requires grad is being used in an in-place operation"));
+  EXPECT_THAT(errorOf([&] { add_(x, 1); }),
+              HasSubstr("a leaf Variable that requires grad is being used in an in-place operation"));
   EXPECT_THAT(errorOf([&] { add_(select(x, 0, 0), 1); }), HasSubstr("a view of a leaf Variable that requires grad"));
   Tensor a = mul(x, 1), b = mul(a, a);
   add_(a, 1);
@@ -210,7 +213,9 @@ TEST(Tape, OtherThread) {
 TEST(Tape, FunctionNode) {
   struct Double : NodeFunction {
     std::string name() const override { return "DoubleBackward"; }
-    std::vector<Tensor> apply(const std::vector<Tensor> &g, const std::vector<bool> &) override { return {mul(g[0], 2)}; }
+    std::vector<Tensor> apply(const std::vector<Tensor> &g, const std::vector<bool> &) override {
+      return {mul(g[0], 2)};
+    }
   };
   Tensor x = vec({1, 2}, true), out;
   {

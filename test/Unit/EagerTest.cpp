@@ -29,7 +29,8 @@ TEST(Eager, Broadcast) {
   EXPECT_THAT(values(add(a, b)), ElementsAre(11, 22, 33, 14, 25, 36));
   EXPECT_THAT(values(mul(c, b)), ElementsAre(1000, 2000, 3000, 2000, 4000, 6000));
   EXPECT_THAT(values(sub(a, full({}, 1.0))), ElementsAre(0, 1, 2, 3, 4, 5));
-  EXPECT_THAT(errorOf([&] { add(a, vec({1, 2})); }), HasSubstr("The size of tensor a (3) must match the size of tensor b (2)"));
+  EXPECT_THAT(errorOf([&] { add(a, vec({1, 2})); }),
+              HasSubstr("The size of tensor a (3) must match the size of tensor b (2)"));
   EXPECT_EQ(shape(add(ones({0, 3}), b)), (std::vector<int64_t>{0, 3}));
 }
 
@@ -140,7 +141,8 @@ TEST(Eager, IndexingAndSelection) {
   EXPECT_THAT(values(masked_fill(a, gt(a, 2), -1)), ElementsAre(0, 1, 2, -1, -1, -1));
   EXPECT_THAT(values(one_hot(arange(2))), ElementsAre(1, 0, 0, 1));
   EXPECT_THAT(values(applyIndex(a, {IndexItem::slice(1, {}), IndexItem::integer(0)})), ElementsAre(2, 4));
-  EXPECT_THAT(values(applyIndex(a, {IndexItem::ellipsis(), IndexItem::newAxis(), IndexItem::integer(-1)})), ElementsAre(1, 3, 5));
+  EXPECT_THAT(values(applyIndex(a, {IndexItem::ellipsis(), IndexItem::newAxis(), IndexItem::integer(-1)})),
+              ElementsAre(1, 3, 5));
   EXPECT_THAT(values(applyIndex(a, {IndexItem::of(gt(a, 3))})), ElementsAre(4, 5));
   EXPECT_THAT(values(applyIndex(a, {IndexItem::of(sub(i, 1))})), ElementsAre(4, 5, 0, 1));
   assignIndex(a, {IndexItem::of(i)}, vec({7, 8}));
@@ -148,7 +150,8 @@ TEST(Eager, IndexingAndSelection) {
   assignIndex(a, {IndexItem::of(gt(a, 7))}, 0);
   assignIndex(a, {IndexItem::integer(2)}, vec({1, 2}));
   EXPECT_THAT(values(a), ElementsAre(7, 0, 7, 0, 1, 2));
-  EXPECT_THAT(errorOf([&] { applyIndex(a, {IndexItem::integer(3)}); }, &kind), HasSubstr("index 3 is out of bounds for dimension 0 with size 3"));
+  EXPECT_THAT(errorOf([&] { applyIndex(a, {IndexItem::integer(3)}); }, &kind),
+              HasSubstr("index 3 is out of bounds for dimension 0 with size 3"));
 }
 
 TEST(Eager, Creation) {
@@ -209,7 +212,8 @@ TEST(Eager, Recording) {
     item(sum(y));
   }
   jitHooks = old;
-  EXPECT_THAT(recorded, testing::ElementsAre("mul", "add", "add!", "slice", "reshape", "softmax", "sum", "full", "reshape",
-                                             "expand", "mul", "sum", "sub", "mul", "cast", "grad", "sum", "read"));
+  EXPECT_THAT(recorded,
+              testing::ElementsAre("mul", "add", "add!", "slice", "reshape", "softmax", "sum", "full", "reshape",
+                                   "expand", "mul", "sum", "sub", "mul", "cast", "grad", "sum", "read"));
   EXPECT_EQ(x->requiresGrad(), true);
 }

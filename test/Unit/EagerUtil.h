@@ -17,9 +17,7 @@ inline Tensor make(std::vector<float> values, std::vector<int64_t> sizes, bool g
     setRequiresGrad(t.impl(), true);
   return t;
 }
-inline Tensor vec(std::vector<float> values, bool grad = false) {
-  return make(values, {int64_t(values.size())}, grad);
-}
+inline Tensor vec(std::vector<float> values, bool grad = false) { return make(values, {int64_t(values.size())}, grad); }
 
 inline std::vector<double> values(const Tensor &t) {
   Tensor c = composite::contiguousTensor(composite::toF64(detachTensor(t)));

@@ -31,10 +31,12 @@ Tensor combine(OpId op, const Operand &x, const Operand &y, const Scalar &alpha,
 void refuseBool(const Operand &x, const Operand &y) {
   auto isBool = [](const Operand &o) { return o.tensor ? o.tensor->dtype == DType::Bool : o.number.isBool(); };
   if (isBool(x) && isBool(y))
-    fail("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    fail("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+         "operator "
          "instead.");
   if (isBool(x) || isBool(y))
-    fail("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    fail("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+         "the "
          "`~` or `logical_not()` operator instead.");
 }
 
@@ -56,13 +58,15 @@ Tensor divRounded(const Tensor &input, const Operand &other, std::optional<std::
   if (!rounding)
     return callOp(OpId::Div, {input, other}, {}, out);
   if (*rounding != "trunc" && *rounding != "floor")
-    fail("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + std::string(*rounding) + "'");
+    fail("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + std::string(*rounding) +
+         "'");
   unsupported("div(): rounding_mode='" + std::string(*rounding) + "' is not implemented");
 }
 
 Tensor negChecked(const Tensor &input, Out out) {
   if (input->dtype == DType::Bool)
-    fail("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    fail("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+         "`~` or "
          "`logical_not()` operator instead.");
   return callOp(OpId::Neg, {input}, {}, out);
 }
@@ -94,7 +98,8 @@ Tensor powNumber(const Tensor &input, const Scalar &exponent) {
     return callOp(OpId::Div, {1, x});
   if (is(-2))
     return callOp(OpId::Div, {1, squareOf(x)});
-  unsupported("pow(): only the exponents 0.5, 1, 2, 3, -1 and -2 are implemented, got " + std::to_string(exponent.toDouble()));
+  unsupported("pow(): only the exponents 0.5, 1, 2, 3, -1 and -2 are implemented, got " +
+              std::to_string(exponent.toDouble()));
 }
 
 Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &min, const std::optional<Scalar> &max, Out out) {
@@ -123,7 +128,8 @@ Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value,
   return callOp(OpId::Where, {mask, v, input}, {}, out);
 }
 
-Tensor addmmScaled(const Tensor &input, const Tensor &mat1, const Tensor &mat2, const Scalar &beta, const Scalar &alpha) {
+Tensor addmmScaled(const Tensor &input, const Tensor &mat1, const Tensor &mat2, const Scalar &beta,
+                   const Scalar &alpha) {
   Tensor product = mmChecked(mat1, mat2, Out());
   if (!alpha.equals(1))
     product = callOp(OpId::Mul, {product, alpha});

@@ -63,7 +63,9 @@ Tensor deliver(const Tensor &value, Out out) {
   return callOp(OpId::Cast, {value}, {Attr::dtype(value->dtype)}, out);
 }
 
-Tensor reshaped(const Tensor &x, const Dims &shape) { return reshapeOrCopy(x, IntList(shape.data(), size_t(shape.size()))); }
+Tensor reshaped(const Tensor &x, const Dims &shape) {
+  return reshapeOrCopy(x, IntList(shape.data(), size_t(shape.size())));
+}
 
 Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t device) {
   if (device == uint8_t(DeviceKind::Meta)) {

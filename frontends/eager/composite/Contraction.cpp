@@ -50,7 +50,8 @@ Tensor mvChecked(const Tensor &input, const Tensor &vec) {
 
 Tensor matmulBroadcast(const Tensor &input, const Tensor &other, Out out) {
   if (!input->rank || !other->rank)
-    fail("both arguments to matmul need to be at least 1D, but they are " + rankText(input) + " and " + rankText(other));
+    fail("both arguments to matmul need to be at least 1D, but they are " + rankText(input) + " and " +
+         rankText(other));
   if (input->rank == 1 && other->rank == 1) {
     sameTypes(input, other);
     return callOp(OpId::Dot, {input, other}, {}, out);

@@ -53,7 +53,8 @@ Tensor uniformTensor(const Dims &dims, DType t, const OptGenerator &generator, u
 
 } // namespace
 
-Tensor fullOf(IntList size, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
+Tensor fullOf(IntList size, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device,
+              bool grad) {
   DType t = dtype.value_or(value.isFloat() ? defaultDType() : value.dtype());
   return finish(fullTensor(checked(size), value, t, kindOf(device)), grad);
 }
@@ -66,7 +67,8 @@ Tensor onesOf(IntList size, std::optional<DType> dtype, std::optional<DeviceId> 
 Tensor emptyOf(IntList size, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
   return finish(uninitialised(checked(size), dtype.value_or(defaultDType()), kindOf(device)), grad);
 }
-Tensor fullLike(const Tensor &input, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
+Tensor fullLike(const Tensor &input, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device,
+                bool grad) {
   return finish(fullTensor(input->dims(), value, dtype.value_or(input->dtype), kindOf(device, input->device)), grad);
 }
 Tensor zerosLike(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
@@ -79,8 +81,8 @@ Tensor emptyLike(const Tensor &input, std::optional<DType> dtype, std::optional<
   return finish(uninitialised(input->dims(), dtype.value_or(input->dtype), kindOf(device, input->device)), grad);
 }
 
-Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const Scalar &step, std::optional<DType> dtype,
-                std::optional<DeviceId> device, bool grad) {
+Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const Scalar &step,
+                std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
   Scalar start = second ? first : Scalar(0), end = second ? *second : first;
   bool exact = !start.isFloat() && !end.isFloat() && !step.isFloat();
   DType t = dtype.value_or(exact ? DType::I64 : defaultDType());
@@ -102,7 +104,8 @@ Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const 
   return finish(callOp(OpId::Arange, {}, {Attr::integer(size), start.attr(), step.attr(), Attr::dtype(t)}), grad);
 }
 
-Tensor eyeOf(int64_t n, std::optional<int64_t> m, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
+Tensor eyeOf(int64_t n, std::optional<int64_t> m, std::optional<DType> dtype, std::optional<DeviceId> device,
+             bool grad) {
   if (n < 0 || m.value_or(0) < 0)
     fail("n must be greater or equal to 0, got " + std::to_string(n < 0 ? n : *m));
   Tensor row = arangeOf(n, {}, 1, {}, device, false), column = arangeOf(m.value_or(n), {}, 1, {}, device, false);

@@ -46,7 +46,8 @@ void checkWeight(const Tensor &weight, int64_t classes) {
          " classes or no classes but got weight tensor of shape: " + weight->dims().str());
 }
 
-IndexLoss indexLoss(const Tensor &logp, const Tensor &target, const OptTensor &weight, int64_t ignore, double smoothing) {
+IndexLoss indexLoss(const Tensor &logp, const Tensor &target, const OptTensor &weight, int64_t ignore,
+                    double smoothing) {
   int classDim = logp->rank == 1 ? 0 : 1;
   checkShapes(logp, target, classDim);
   int64_t classes = logp->sizes()[classDim];
@@ -66,7 +67,8 @@ IndexLoss indexLoss(const Tensor &logp, const Tensor &target, const OptTensor &w
       all = callOp(OpId::Mul, {all, alongClasses(weight, logp, classDim)});
     int64_t axis = classDim;
     Tensor spread = sumDims(all, IntList(&axis, 1), false, {});
-    t = callOp(OpId::Add, {callOp(OpId::Mul, {t, 1 - smoothing}), callOp(OpId::Mul, {spread, smoothing / double(classes)})});
+    t = callOp(OpId::Add,
+               {callOp(OpId::Mul, {t, 1 - smoothing}), callOp(OpId::Mul, {spread, smoothing / double(classes)})});
   }
   IndexLoss out;
   out.terms = callOp(OpId::Where, {used, t, 0.0});
@@ -86,7 +88,8 @@ Tensor probabilityLoss(const Tensor &logp, Tensor target, const OptTensor &weigh
   int64_t classes = logp->sizes()[classDim], axis = classDim;
   target = as(target, logp->dtype);
   if (smoothing)
-    target = callOp(OpId::Add, {callOp(OpId::Mul, {target, 1 - smoothing}), smoothing / double(std::max<int64_t>(classes, 1))});
+    target = callOp(OpId::Add,
+                    {callOp(OpId::Mul, {target, 1 - smoothing}), smoothing / double(std::max<int64_t>(classes, 1))});
   Tensor scaled = logp;
   if (weight.defined()) {
     checkWeight(weight, classes);
@@ -102,7 +105,8 @@ void checkInput(const char *name, const Tensor &x) {
   if (x->rank < 1)
     fail(std::string(name) + "(): expected an input of at least one dimension (classes), got a 0-dim tensor");
   if (!isFloat(x->dtype))
-    fail(ErrorKind::NotImplemented, "\"" + std::string(name) + "\" not implemented for '" + std::string(torchName(x->dtype)) + "'");
+    fail(ErrorKind::NotImplemented,
+         "\"" + std::string(name) + "\" not implemented for '" + std::string(torchName(x->dtype)) + "'");
 }
 
 } // namespace

@@ -21,7 +21,8 @@ Tensor reduce(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
 void refuseEmpty(const char *name, const Tensor &x, const Dims &axes) {
   for (int64_t a : axes)
     if (x->sizes()[a] == 0)
-      fail(ErrorKind::Index, std::string(name) + "(): Expected reduction dim " + std::to_string(a) + " to have non-zero size.");
+      fail(ErrorKind::Index,
+           std::string(name) + "(): Expected reduction dim " + std::to_string(a) + " to have non-zero size.");
 }
 
 Tensor extreme(OpId op, const char *name, const Tensor &x, const Dims &axes, bool keepdim) {
@@ -58,8 +59,9 @@ std::tuple<Tensor, Tensor> extremeDim(OpId op, const char *name, const Tensor &x
 
 Tensor extremeAll(OpId op, const char *name, const Tensor &x) {
   if (!x->numel)
-    fail(std::string(name) + "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-                             "with the 'dim' argument.");
+    fail(std::string(name) +
+         "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+         "with the 'dim' argument.");
   return reduce(op, x, allAxes(x->rank), false);
 }
 

@@ -33,7 +33,8 @@ Tensor reshapeAs(const Tensor &input, const Tensor &other) { return reshapeOrCop
 Tensor ravelAll(const Tensor &input) { return reshaped(input, Dims({input->numel})); }
 
 Tensor transposeDims(const Tensor &input, int64_t dim0, int64_t dim1) {
-  return callOp(OpId::Transpose, {input}, {Attr::integer(wrap(dim0, input->rank)), Attr::integer(wrap(dim1, input->rank))});
+  return callOp(OpId::Transpose, {input},
+                {Attr::integer(wrap(dim0, input->rank)), Attr::integer(wrap(dim1, input->rank))});
 }
 Tensor tMatrix(const Tensor &input) {
   if (input->rank > 2)
@@ -44,7 +45,8 @@ Tensor tMatrix(const Tensor &input) {
 Tensor permuteDims(const Tensor &input, IntList dims) {
   int rank = input->rank;
   if (int(dims.size()) != rank)
-    fail("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
+    fail("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+         "ordering "
          "of dimensions i.e. input.dim() = " +
          std::to_string(rank) + " is not equal to len(dims) = " + std::to_string(dims.size()));
   Dims want, have = allAxes(rank);
@@ -203,7 +205,8 @@ std::vector<Tensor> splitSizes(const Tensor &input, IntList sizes, int64_t dim) 
   }
   if (total != input->sizes()[d])
     fail("split_with_sizes expects split_sizes to sum exactly to " + std::to_string(input->sizes()[d]) +
-         " (input tensor's size at dimension " + std::to_string(d) + "), but got sizes that sum to " + std::to_string(total));
+         " (input tensor's size at dimension " + std::to_string(d) + "), but got sizes that sum to " +
+         std::to_string(total));
   std::vector<Tensor> out;
   for (int64_t s : sizes) {
     out.push_back(sliceOf(input, d, at, at + s));
