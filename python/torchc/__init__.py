@@ -12,7 +12,7 @@ except ImportError as error:
         "torchc's extension module torchc._C can't be loaded; in a clone, tools/dev/build makes it"
     ) from error
 from torchc._C import *  # noqa: F403 - every public name of the extension module is part of the API
-from torchc.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
+from torchc.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __version__ = "0.1.0"
 
@@ -20,10 +20,19 @@ _SUBMODULES = frozenset(
     "autograd errors export func jit knobs linalg nn onnx optim serialization testing utils".split()
 )
 # Public names that live in a submodule loaded on first use.
-_LAZY = {"compile": "jit", "save": "serialization", "load": "serialization"}
+_LAZY = {
+    "compile": "jit",
+    "finfo": "_type_info",
+    "get_printoptions": "_tensor_str",
+    "iinfo": "_type_info",
+    "load": "serialization",
+    "save": "serialization",
+    "set_printoptions": "_tensor_str",
+    "typename": "_type_info",
+}
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")]
-__all__ += ["enable_grad", "no_grad", "set_grad_enabled"]
+__all__ += ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 
 
 def __getattr__(name):

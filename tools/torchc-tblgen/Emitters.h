@@ -12,5 +12,7 @@ void emitVjp(const Table &table, llvm::raw_ostream &os);
 void emitDecompose(const Table &table, llvm::raw_ostream &os);
 void emitApiDecls(const Table &table, llvm::raw_ostream &os);
 void emitApiDefs(const Table &table, llvm::raw_ostream &os);
+void emitBindings(const Table &table, llvm::raw_ostream &os);
+void emitStubs(const Table &table, llvm::raw_ostream &os);
 
 } // namespace torchc::tblgen

@@ -21,6 +21,8 @@ static const struct {
     {"gen-decompose", "decompositions of Fused ops over a builder", emitDecompose},
     {"gen-api-decls", "declarations of the C++ API", emitApiDecls},
     {"gen-api-defs", "definitions of API functions that call one op", emitApiDefs},
+    {"gen-bindings", "Python functions of the API", emitBindings},
+    {"gen-stubs", "types of the API for Python's type checkers", emitStubs},
 };
 
 static Emitter chosen;

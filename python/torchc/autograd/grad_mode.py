@@ -2,7 +2,7 @@
 
 from torchc import _C
 
-__all__ = ["enable_grad", "no_grad", "set_grad_enabled"]
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 
 
 class _GradMode:
@@ -95,3 +95,29 @@ class set_grad_enabled(_GradMode):
 
     def _clone(self):
         return set_grad_enabled(self.enabled)
+
+
+class inference_mode(_GradMode):
+    """Nothing inside is recorded, as under `no_grad`; `is_inference_mode_enabled()` is `mode`."""
+
+    def __new__(cls, mode=True):
+        """`@inference_mode` without parentheses is allowed."""
+        self = super().__new__(cls)
+        if callable(mode):
+            self.mode = True
+            return self(mode)
+        return self
+
+    def __init__(self, mode: bool = True):
+        self.mode = bool(mode)
+
+    def __enter__(self):
+        self._previous = _C._set_inference_mode(self.mode), _C._set_grad_enabled(not self.mode)
+
+    def __exit__(self, *exception):
+        inference, grad = self._previous
+        _C._set_inference_mode(inference)
+        _C._set_grad_enabled(grad)
+
+    def _clone(self):
+        return inference_mode(self.mode)

@@ -1,0 +1,129 @@
+// Arguments of the generated functions: matched against a signature's table, checked by type, then converted one by one.
+#pragma once
+#include "frontends/pybind/PyTensor.h"
+
+namespace torchc::py {
+
+enum class ArgType : uint8_t {
+  Tensor,
+  OptTensor,
+  Operand,
+  Scalar,
+  OptScalar,
+  Int,
+  OptInt,
+  Float,
+  OptFloat,
+  Bool,
+  OptBool,
+  IntList,
+  OptIntList,
+  OptFloatList,
+  DType,
+  OptDType,
+  OptDevice,
+  Str,
+  OptStr,
+  TensorList,
+  OptGenerator
+};
+
+struct Param {
+  const char *name;
+  ArgType type;
+  bool hasDefault;
+  bool varargs; // x.view(2, 3): takes all positional arguments that are left
+};
+struct Signature {
+  const char *name;
+  const char *text; // "(Tensor input, Operand other)", for messages
+  const Param *params;
+  uint8_t count, positional;
+  bool method; // params[0] is self
+  bool out; // `out=` too; its value is at [count]
+};
+
+/// A METH_FASTCALL | METH_KEYWORDS call.
+struct Call {
+  PyObject *self, *const *args;
+  Py_ssize_t n;
+  PyObject *kwnames;
+};
+
+inline constexpr int maxParams = 16;
+struct Values {
+  PyObject *v[maxParams]; // null: not given
+  PyObject *const *varargs;
+  Py_ssize_t numVarargs;
+  PyObject *operator[](int i) const { return v[i]; }
+};
+
+/// Matches and checks; raises TypeError naming function, argument, expected type and what came.
+void bind(const Signature &s, const Call &c, Values &out);
+/// The number of the first signature that fits; raises TypeError listing all.
+int bindAny(const Signature *const *list, int count, const Call &c, Values &out);
+
+// Conversions of checked values.
+inline Borrowed tensorArg(PyObject *o) { return Borrowed(o); }
+inline Borrowed optTensorArg(PyObject *o) { return Borrowed(o && o != Py_None ? o : nullptr); }
+Scalar scalarArg(PyObject *o);
+inline Operand operandArg(PyObject *o) { return isTensor(o) ? Operand(implOf(o)) : Operand(scalarArg(o)); }
+int64_t intArg(PyObject *o);
+double floatArg(PyObject *o);
+bool boolArg(PyObject *o);
+DType dtypeArg(PyObject *o);
+DeviceId deviceArg(PyObject *o);
+std::string_view strArg(PyObject *o);
+inline OptGenerator generatorArg(PyObject *o) { return o && o != Py_None ? generatorOfObject(o) : OptGenerator(); }
+template <auto convert> auto optional(PyObject *o) -> std::optional<decltype(convert(o))> {
+  if (!o || o == Py_None)
+    return std::nullopt;
+  return convert(o);
+}
+
+/// A list of ints on the stack: of a sequence, of one int, or of the positional arguments from a `varargs` one on.
+class IntListArg {
+public:
+  IntListArg(const Values &values, int i);
+  operator IntList() const { return IntList(buffer, n); }
+  operator std::optional<IntList>() const {
+    if (!given)
+      return std::nullopt;
+    return IntList(buffer, n);
+  }
+
+private:
+  void add(PyObject *item);
+  int64_t buffer[maxRank];
+  size_t n = 0;
+  bool given = true;
+};
+class FloatListArg {
+public:
+  explicit FloatListArg(PyObject *o);
+  operator std::optional<FloatList>() const {
+    if (!given)
+      return std::nullopt;
+    return FloatList(values);
+  }
+
+private:
+  std::vector<double> values;
+  bool given;
+};
+/// Retains: a list may change while the op runs without the GIL.
+std::vector<Tensor> tensorListArg(PyObject *o);
+
+inline int64_t workOf(PyObject *o) { return o && isTensor(o) ? implOf(o)->numel : 0; }
+
+// Results.
+inline PyObject *result(Tensor t) { return wrap(t.take()); }
+inline PyObject *result(bool b) { return PyBool_FromLong(b); }
+inline PyObject *result(int64_t v) { return PyLong_FromLongLong(v); }
+inline PyObject *result(const Scalar &s) { return numberObject(s); }
+inline PyObject *result(const std::vector<Tensor> &t) { return tupleOf(t); }
+inline PyObject *result(const std::vector<int64_t> &v) { return sizeObject(int(v.size()), v.data()); }
+/// A named tuple `torchc.return_types.NAME`; `fields` are separated by spaces.
+PyObject *namedResult(const char *name, const char *fields, std::initializer_list<TensorImpl *> owned);
+
+} // namespace torchc::py

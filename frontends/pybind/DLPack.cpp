@@ -1,0 +1,123 @@
+// Exchange of memory by DLPack capsules, both ways.
+#include "frontends/autograd/Autograd.h"
+#include "frontends/pybind/Args.h"
+#include "frontends/pybind/Conversions.h"
+#include "runtime/include/torchc/model.h"
+
+namespace torchc::py {
+namespace {
+
+struct ManagedTensor { // DLManagedTensor of DLPack 0.x
+  DLTensor tensor;
+  void *context;
+  void (*deleter)(ManagedTensor *);
+};
+
+struct Exported {
+  ManagedTensor managed;
+  TensorImpl *tensor;
+  int64_t dims[2 * maxRank];
+};
+
+DLDataType typeOf(DType t) {
+  uint8_t code = t == DType::Bool   ? kDLBool
+                 : t == DType::U8   ? kDLUInt
+                 : t == DType::BF16 ? kDLBfloat
+                 : isFloat(t)       ? kDLFloat
+                 : isComplex(t)     ? kDLComplex
+                                    : kDLInt;
+  return {code, uint8_t(8 * itemSize(t)), 1};
+}
+bool typeFrom(DLDataType d, DType &out) {
+  for (int t = 0; t < numDTypes; t++) {
+    DLDataType x = typeOf(DType(t));
+    if (x.code == d.code && x.bits == d.bits && d.lanes == 1) {
+      out = DType(t);
+      return true;
+    }
+  }
+  return false;
+}
+
+void destroyCapsule(PyObject *capsule) {
+  if (!PyCapsule_IsValid(capsule, "dltensor")) // taken over by a consumer
+    return;
+  auto *m = static_cast<ManagedTensor *>(PyCapsule_GetPointer(capsule, "dltensor"));
+  m->deleter(m);
+}
+
+const Param dlpackParams[] = {{"self", ArgType::Tensor, false, false},
+                              {"stream", ArgType::OptInt, true, false},
+                              {"max_version", ArgType::OptIntList, true, false},
+                              {"dl_device", ArgType::OptIntList, true, false},
+                              {"copy", ArgType::OptBool, true, false}};
+const Signature dlpackSignature = {
+    "__dlpack__", "(*, int? stream, max_version, dl_device, bool? copy)", dlpackParams, 5, 2, true, false};
+
+} // namespace
+
+PyObject *dlpackMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  return guarded([&]() -> PyObject * {
+    Values v;
+    bind(dlpackSignature, {self, args, n, kw}, v);
+    if (Borrowed(self)->requiresGrad())
+      raise(PyExc_BufferError, "Can't export tensors that require gradient, use tensor.detach()");
+    Tensor t = v[4] == Py_True ? clone(Borrowed(self)) : Tensor::borrow(implOf(self));
+    if (t->device)
+      raise(PyExc_BufferError, "Can't export a tensor on device meta: it has no memory");
+    observe(t.impl());
+    if (t->storage)
+      t->storage->exposed = 1;
+    auto *e = new Exported{};
+    std::copy_n(t->sizes(), t->rank, e->dims);
+    std::copy_n(t->strides(), t->rank, e->dims + t->rank);
+    e->managed.tensor = {t->data, {kDLCPU, 0}, t->rank, typeOf(t->dtype), e->dims, e->dims + t->rank, 0};
+    e->managed.context = e;
+    e->managed.deleter = [](ManagedTensor *m) {
+      auto *x = static_cast<Exported *>(m->context);
+      release(x->tensor);
+      delete x;
+    };
+    e->tensor = t.take();
+    return PyCapsule_New(&e->managed, "dltensor", destroyCapsule);
+  });
+}
+
+PyObject *dlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", 1, 0); }
+
+PyObject *fromDlpack(PyObject *, PyObject *o) {
+  return guarded([&]() -> PyObject * {
+    Ref capsule = PyCapsule_CheckExact(o) ? Ref::borrow(o) : Ref(check(PyObject_CallMethod(o, "__dlpack__", nullptr)));
+    if (!PyCapsule_IsValid(capsule.get(), "dltensor"))
+      fail("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once");
+    auto *m = static_cast<ManagedTensor *>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
+    const DLTensor &d = m->tensor;
+    if (d.device.device_type != kDLCPU)
+      fail(ErrorKind::NotImplemented, "from_dlpack: only memory of the CPU is implemented");
+    DType t;
+    if (!typeFrom(d.dtype, t))
+      fail(ErrorKind::NotImplemented, "from_dlpack: element type (code " + std::to_string(d.dtype.code) + ", " +
+                                          std::to_string(d.dtype.bits) + " bits) is not implemented");
+    if (d.ndim < 0 || d.ndim > maxRank)
+      fail("from_dlpack: expected at most 64 dimensions, got " + std::to_string(d.ndim));
+    Dims sizes(d.shape, d.ndim), strides;
+    int64_t step = 1;
+    strides.resize(d.ndim);
+    for (int i = d.ndim - 1; i >= 0; i--) {
+      strides[i] = d.strides ? d.strides[i] : step;
+      step *= sizes[i];
+      if (strides[i] < 0 || sizes[i] < 0)
+        fail(ErrorKind::Value, "from_dlpack: negative sizes and strides are not supported");
+    }
+    // The capsule's owner object goes with the storage: renamed, so that nobody else takes it.
+    Ref owner(check(PyCapsule_New(m, nullptr, [](PyObject *c) {
+      auto *x = static_cast<ManagedTensor *>(PyCapsule_GetPointer(c, nullptr));
+      if (x->deleter)
+        x->deleter(x);
+    })));
+    PyCapsule_SetName(capsule.get(), "used_dltensor");
+    return wrap(foreignTensor(static_cast<char *>(d.data) + d.byte_offset, t, sizes, strides, owner.get()));
+  });
+}
+
+} // namespace torchc::py

@@ -1,0 +1,210 @@
+// Tensor methods that a schema can't say: metadata, numbers, conversions whose arguments have no fixed order.
+#include "frontends/autograd/Autograd.h"
+#include "frontends/eager/Index.h"
+#include "frontends/pybind/Args.h"
+#include "frontends/pybind/Conversions.h"
+
+namespace torchc::py {
+namespace {
+
+template <class F> PyCFunction fast(F f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(f)); }
+constexpr int fastKeywords = METH_FASTCALL | METH_KEYWORDS;
+
+PyObject *dim(PyObject *o, PyObject *) { return PyLong_FromLong(implOf(o)->rank); }
+PyObject *numel(PyObject *o, PyObject *) { return PyLong_FromLongLong(implOf(o)->numel); }
+PyObject *elementSize(PyObject *o, PyObject *) { return PyLong_FromLongLong(itemSize(implOf(o)->dtype)); }
+PyObject *storageOffset(PyObject *o, PyObject *) { return PyLong_FromLongLong(implOf(o)->storageOffset()); }
+PyObject *isFloatingPoint(PyObject *o, PyObject *) { return PyBool_FromLong(isFloat(implOf(o)->dtype)); }
+PyObject *isComplexMethod(PyObject *o, PyObject *) { return PyBool_FromLong(isComplex(implOf(o)->dtype)); }
+PyObject *isSigned(PyObject *o, PyObject *) {
+  DType t = implOf(o)->dtype;
+  return PyBool_FromLong(t != DType::Bool && t != DType::U8);
+}
+PyObject *getDeviceNumber(PyObject *, PyObject *) { return PyLong_FromLong(-1); }
+
+const Param dimParams[] = {{"self", ArgType::Tensor, false, false}, {"dim", ArgType::OptInt, true, false}};
+const Signature sizeSignature = {"size", "(int? dim=None)", dimParams, 2, 2, true, false};
+const Signature strideSignature = {"stride", "(int? dim=None)", dimParams, 2, 2, true, false};
+
+PyObject *size(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  return guarded([&]() -> PyObject * {
+    Values v;
+    bind(sizeSignature, {self, args, n, kw}, v);
+    if (v[1] && v[1] != Py_None)
+      return PyLong_FromLongLong(Borrowed(self)->size(intArg(v[1])));
+    return sizeObject(implOf(self)->rank, implOf(self)->sizes());
+  });
+}
+PyObject *stride(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  return guarded([&]() -> PyObject * {
+    Values v;
+    bind(strideSignature, {self, args, n, kw}, v);
+    if (v[1] && v[1] != Py_None)
+      return PyLong_FromLongLong(Borrowed(self)->stride(intArg(v[1])));
+    TensorImpl *t = implOf(self);
+    Ref out(check(PyTuple_New(t->rank)));
+    for (int i = 0; i < t->rank; i++)
+      PyTuple_SET_ITEM(out.get(), i, PyLong_FromLongLong(t->strides()[i]));
+    return out.take();
+  });
+}
+
+PyObject *itemMethod(PyObject *o, PyObject *) {
+  return guarded([&] { return numberObject(item(Borrowed(o))); });
+}
+PyObject *tolist(PyObject *o, PyObject *) {
+  return guarded([&] { return toList(Borrowed(o)); });
+}
+PyObject *dataPtr(PyObject *o, PyObject *) {
+  return guarded([&]() -> PyObject * {
+    TensorImpl *t = implOf(o);
+    observe(t);
+    if (t->storage)
+      t->storage->exposed = 1;
+    return PyLong_FromVoidPtr(t->data);
+  });
+}
+PyObject *isContiguous(PyObject *self, PyObject *const *, Py_ssize_t, PyObject *) {
+  return PyBool_FromLong(implOf(self)->contiguous());
+}
+PyObject *isSameSize(PyObject *self, PyObject *other) {
+  return guarded([&] {
+    if (!isTensor(other))
+      typeError("is_same_size(): argument 'other' (position 1) must be Tensor, not " + typeName(other));
+    return PyBool_FromLong(sameShape(implOf(self), implOf(other)));
+  });
+}
+
+// ---- to
+
+const Param toDType[] = {{"self", ArgType::Tensor, false, false},
+                         {"dtype", ArgType::DType, false, false},
+                         {"non_blocking", ArgType::Bool, true, false},
+                         {"copy", ArgType::Bool, true, false}};
+const Param toOther[] = {{"self", ArgType::Tensor, false, false},
+                         {"other", ArgType::Tensor, false, false},
+                         {"non_blocking", ArgType::Bool, true, false},
+                         {"copy", ArgType::Bool, true, false}};
+const Param toDevice[] = {{"self", ArgType::Tensor, false, false},
+                          {"device", ArgType::OptDevice, true, false},
+                          {"dtype", ArgType::OptDType, true, false},
+                          {"non_blocking", ArgType::Bool, true, false},
+                          {"copy", ArgType::Bool, true, false}};
+const Signature toSignatures[] = {
+    {"to", "(dtype dtype, bool non_blocking=False, bool copy=False)", toDType, 4, 4, true, false},
+    {"to", "(Tensor other, bool non_blocking=False, bool copy=False)", toOther, 4, 4, true, false},
+    {"to", "(device device=None, dtype dtype=None, bool non_blocking=False, bool copy=False)", toDevice, 5, 5, true,
+     false}};
+
+PyObject *toMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  static const Signature *const all[] = {&toSignatures[0], &toSignatures[1], &toSignatures[2]};
+  return guarded([&] {
+    Values v;
+    int which = bindAny(all, 3, {self, args, n, kw}, v);
+    std::optional<DType> dtype;
+    std::optional<DeviceId> device;
+    if (which == 0)
+      dtype = dtypeArg(v[1]);
+    else if (which == 1) {
+      dtype = implOf(v[1])->dtype;
+      device = Borrowed(v[1])->device();
+    } else {
+      device = optional<deviceArg>(v[1]);
+      dtype = optional<dtypeArg>(v[2]);
+    }
+    PyObject *copy = v[which == 2 ? 4 : 3];
+    return wrap(withWork(implOf(self)->numel,
+                         [&] { return torchc::to(Borrowed(self), dtype, device, false, copy == Py_True); }));
+  });
+}
+PyObject *cpu(PyObject *self, PyObject *const *, Py_ssize_t, PyObject *) {
+  return guarded([&] { return wrap(torchc::to(Borrowed(self), std::nullopt, DeviceId{}, false, false)); });
+}
+
+// ---- view(dtype) and as a shape
+
+const Param viewShape[] = {{"self", ArgType::Tensor, false, false}, {"size", ArgType::IntList, false, true}};
+const Param viewDType[] = {{"self", ArgType::Tensor, false, false}, {"dtype", ArgType::DType, false, false}};
+const Signature viewSignatures[] = {{"view", "(int[] size)", viewShape, 2, 2, true, false},
+                                    {"view", "(dtype dtype)", viewDType, 2, 2, true, false}};
+
+/// The same bytes as another type of the same size.
+Tensor reinterpret(TensorImpl *t, DType dtype) {
+  if (itemSize(dtype) != itemSize(t->dtype))
+    fail(ErrorKind::NotImplemented, "view(dtype): only types of the same size are implemented, got " +
+                                        std::string(torchName(t->dtype)) + " and " + std::string(torchName(dtype)));
+  if (requiresGrad(t) && isFloat(dtype) != isFloat(t->dtype))
+    fail("view(dtype): a tensor that requires gradients can't be seen as " + std::string(torchName(dtype)));
+  Tensor out = detachTensor(Borrowed(t));
+  out->dtype = dtype;
+  return out;
+}
+PyObject *view(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  static const Signature *const all[] = {&viewSignatures[0], &viewSignatures[1]};
+  return guarded([&] {
+    Values v;
+    if (bindAny(all, 2, {self, args, n, kw}, v) == 1)
+      return wrap(reinterpret(implOf(self), dtypeArg(v[1])));
+    return wrap(torchc::view(Borrowed(self), IntListArg(v, 1)));
+  });
+}
+
+// ---- what the package does in Python
+
+template <const char *name> PyObject *inPackage(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  std::vector<PyObject *> all = {self};
+  all.insert(all.end(), args, args + n + (kw ? PyTuple_GET_SIZE(kw) : 0));
+  return callPackage("torchc._tensor", name, all.data(), n + 1, kw);
+}
+constexpr char reprName[] = "repr_", formatName[] = "format_", copyName[] = "deepcopy", reduceName[] = "reduce_ex",
+               typeName_[] = "type_", newTensorName[] = "new_tensor", newFullName[] = "new_full",
+               newZerosName[] = "new_zeros", newOnesName[] = "new_ones", newEmptyName[] = "new_empty";
+
+} // namespace
+
+PyObject *reprSlot(PyObject *self) { return inPackage<reprName>(self, nullptr, 0, nullptr); }
+
+PyMethodDef tensorMethods[] = {
+    {"dim", dim, METH_NOARGS, "dim($self)\n--\n\nThe number of dimensions."},
+    {"ndimension", dim, METH_NOARGS, "ndimension($self)\n--\n\nThe number of dimensions."},
+    {"numel", numel, METH_NOARGS, "numel($self)\n--\n\nThe number of elements."},
+    {"nelement", numel, METH_NOARGS, "nelement($self)\n--\n\nThe number of elements."},
+    {"element_size", elementSize, METH_NOARGS, "element_size($self)\n--\n\nBytes of one element."},
+    {"storage_offset", storageOffset, METH_NOARGS,
+     "storage_offset($self)\n--\n\nThe first element's place in the memory, in elements."},
+    {"is_floating_point", isFloatingPoint, METH_NOARGS, "is_floating_point($self)\n--\n\nIs the dtype a float type?"},
+    {"is_complex", isComplexMethod, METH_NOARGS, "is_complex($self)\n--\n\nIs the dtype a complex type?"},
+    {"is_signed", isSigned, METH_NOARGS, "is_signed($self)\n--\n\nHas the dtype negative values?"},
+    {"get_device", getDeviceNumber, METH_NOARGS, "get_device($self)\n--\n\n-1: not on a GPU."},
+    {"size", fast(size), fastKeywords, "size($self, dim=None)\n--\n\nThe sizes, or that of one dimension."},
+    {"stride", fast(stride), fastKeywords, "stride($self, dim=None)\n--\n\nThe strides in elements."},
+    {"item", itemMethod, METH_NOARGS, "item($self)\n--\n\nThe only element as a Python number."},
+    {"tolist", tolist, METH_NOARGS, "tolist($self)\n--\n\nThe elements as nested lists."},
+    {"data_ptr", dataPtr, METH_NOARGS, "data_ptr($self)\n--\n\nThe address of the first element."},
+    {"is_contiguous", fast(isContiguous), fastKeywords,
+     "is_contiguous($self, memory_format=None)\n--\n\nIs the memory dense and row-major?"},
+    {"is_same_size", isSameSize, METH_O, "is_same_size($self, other, /)\n--\n\nEqual shapes?"},
+    {"to", fast(toMethod), fastKeywords,
+     "to(dtype), to(device, dtype=None), to(other): the tensor as another type; itself where nothing changes."},
+    {"cpu", fast(cpu), fastKeywords, "cpu($self)\n--\n\nThe tensor in main memory."},
+    {"view", fast(view), fastKeywords,
+     "view(*size) or view(dtype): the same memory in another shape, or read as another type of the same size."},
+    {}};
+
+PyMethodDef tensorConversions[] = {
+    {"numpy", fast(numpyMethod), fastKeywords, "numpy($self, *, force=False)\n--\n\nAn ndarray on the same memory."},
+    {"__array__", fast(arrayMethod), fastKeywords, nullptr},
+    {"__dlpack__", fast(dlpackMethod), fastKeywords, nullptr},
+    {"__dlpack_device__", dlpackDevice, METH_NOARGS, nullptr},
+    {"__format__", fast(inPackage<formatName>), fastKeywords, nullptr},
+    {"__deepcopy__", fast(inPackage<copyName>), fastKeywords, nullptr},
+    {"__reduce_ex__", fast(inPackage<reduceName>), fastKeywords, nullptr},
+    {"type", fast(inPackage<typeName_>), fastKeywords, "type($self, dtype=None)\n--\n\nThe type's name, or a cast."},
+    {"new_tensor", fast(inPackage<newTensorName>), fastKeywords, "torchc.tensor with this tensor's dtype."},
+    {"new_full", fast(inPackage<newFullName>), fastKeywords, "torchc.full with this tensor's dtype."},
+    {"new_zeros", fast(inPackage<newZerosName>), fastKeywords, "torchc.zeros with this tensor's dtype."},
+    {"new_ones", fast(inPackage<newOnesName>), fastKeywords, "torchc.ones with this tensor's dtype."},
+    {"new_empty", fast(inPackage<newEmptyName>), fastKeywords, "torchc.empty with this tensor's dtype."},
+    {}};
+
+} // namespace torchc::py

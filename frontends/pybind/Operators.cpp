@@ -1,0 +1,298 @@
+#include "frontends/pybind/Operators.h"
+#include "frontends/eager/Index.h"
+#include "frontends/pybind/Args.h"
+
+namespace torchc::py {
+namespace {
+
+using Function = Tensor (*)(const Tensor &, const Operand &);
+
+/// Does the call work on so much that the GIL should go?
+inline int64_t workOfPair(PyObject *a, PyObject *b) { return workOf(a) + workOf(b); }
+
+/// An op with a primitive: two tensors of one kind go straight to the dispatcher's fast path.
+template <OpId op, bool refusesBool = false> PyObject *arithmetic(PyObject *a, PyObject *b, Function general) {
+  return guarded([&]() __attribute__((always_inline)) -> PyObject * {
+    if (TORCHC_LIKELY(isExactTensor(a) || isTensor(a))) {
+      TensorImpl *x = implOf(a);
+      if (refusesBool && TORCHC_UNLIKELY(x->dtype == DType::Bool))
+        goto slow;
+      if (TORCHC_LIKELY(isExactTensor(b) || isTensor(b))) {
+        TensorImpl *y = implOf(b);
+        if (refusesBool && TORCHC_UNLIKELY(y->dtype == DType::Bool))
+          goto slow;
+        if (TORCHC_UNLIKELY(x->numel + y->numel >= gilThreshold)) {
+          GilRelease release;
+          x = binary(op, x, y);
+        } else
+          x = binary(op, x, y);
+        return wrap(x);
+      }
+      Scalar s;
+      if (isNumber(b) && scalarOf(b, s))
+        return wrap(withWork(x->numel, [&] { return binaryScalar(op, x, s); }));
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+    {
+      Scalar s;
+      if (isNumber(a) && scalarOf(a, s) && !(refusesBool && implOf(b)->dtype == DType::Bool))
+        return wrap(withWork(implOf(b)->numel, [&] { return binaryScalar(op, implOf(b), s, true); }));
+    }
+  slow:
+    if ((!isTensor(a) && !isNumber(a)) || (!isTensor(b) && !isNumber(b)))
+      Py_RETURN_NOTIMPLEMENTED;
+    if (isTensor(a))
+      return wrap(general(Borrowed(a), operandArg(b)));
+    return wrap(general(full(IntList(), scalarArg(a)), operandArg(b)));
+  });
+}
+
+Tensor addAny(const Tensor &a, const Operand &b) { return add(a, b); }
+Tensor subAny(const Tensor &a, const Operand &b) { return sub(a, b); }
+Tensor mulAny(const Tensor &a, const Operand &b) { return mul(a, b); }
+Tensor divAny(const Tensor &a, const Operand &b) { return div(a, b); }
+PyObject *nbAdd(PyObject *a, PyObject *b) { return arithmetic<OpId::Add>(a, b, addAny); }
+PyObject *nbSub(PyObject *a, PyObject *b) { return arithmetic<OpId::Sub, true>(a, b, subAny); }
+PyObject *nbMul(PyObject *a, PyObject *b) { return arithmetic<OpId::Mul>(a, b, mulAny); }
+PyObject *nbDiv(PyObject *a, PyObject *b) { return arithmetic<OpId::Div>(a, b, divAny); }
+
+bool isOperand(PyObject *o) { return isTensor(o) || isNumber(o); }
+/// A tensor, or a number as a 0-d tensor.
+Tensor asTensor(PyObject *o) { return isTensor(o) ? Tensor::borrow(implOf(o)) : full(IntList(), scalarArg(o)); }
+/// f(a, b) of a tensor or number and an operand.
+template <class F> PyObject *anyBinary(PyObject *a, PyObject *b, F f) {
+  if (!isOperand(a) || !isOperand(b))
+    Py_RETURN_NOTIMPLEMENTED;
+  return guarded([&] {
+    Tensor x = asTensor(a);
+    Operand y = operandArg(b);
+    return wrap(withWork(workOfPair(a, b), [&] { return f(x, y); }));
+  });
+}
+[[noreturn]] Tensor missing(const char *op) {
+  fail(ErrorKind::NotImplemented, std::string("operator ") + op + " is not implemented for these operands");
+}
+
+PyObject *nbFloorDiv(PyObject *a, PyObject *b) {
+  return anyBinary(a, b, [](const Tensor &x, const Operand &y) { return div(x, y, "floor"); });
+}
+PyObject *nbRemainder(PyObject *a, PyObject *b) {
+  return anyBinary(a, b, [](const Tensor &, const Operand &) { return missing("%"); });
+}
+PyObject *nbPower(PyObject *a, PyObject *b, PyObject *) {
+  return anyBinary(a, b, [&](const Tensor &x, const Operand &y) {
+    if (y.tensor || !isTensor(a))
+      return missing("** with a tensor exponent");
+    return pow(x, y.number);
+  });
+}
+PyObject *nbMatmul(PyObject *a, PyObject *b) {
+  if (!isTensor(a) || !isTensor(b))
+    Py_RETURN_NOTIMPLEMENTED;
+  return guarded(
+      [&] { return wrap(withWork(workOfPair(a, b) * 8, [&] { return matmul(Borrowed(a), Borrowed(b)); })); });
+}
+
+bool isTruth(const Tensor &x, const Operand &y) {
+  return x->dtype == DType::Bool && (y.tensor ? y.tensor->dtype == DType::Bool : y.number.isBool());
+}
+Tensor operandTensor(const Operand &y) { return y.tensor ? Tensor::borrow(y.tensor) : full(IntList(), y.number); }
+PyObject *nbAnd(PyObject *a, PyObject *b) {
+  return anyBinary(a, b, [](const Tensor &x, const Operand &y) {
+    return isTruth(x, y) ? logical_and(x, operandTensor(y)) : missing("& on integers");
+  });
+}
+PyObject *nbOr(PyObject *a, PyObject *b) {
+  return anyBinary(a, b, [](const Tensor &x, const Operand &y) {
+    return isTruth(x, y) ? logical_or(x, operandTensor(y)) : missing("| on integers");
+  });
+}
+PyObject *nbXor(PyObject *a, PyObject *b) {
+  return anyBinary(
+      a, b, [](const Tensor &x, const Operand &y) { return isTruth(x, y) ? ne(x, y) : missing("^ on integers"); });
+}
+PyObject *nbShift(PyObject *a, PyObject *b) {
+  return anyBinary(a, b, [](const Tensor &, const Operand &) { return missing("<< and >>"); });
+}
+PyObject *nbNegative(PyObject *a) {
+  return guarded([&] { return wrap(withWork(workOf(a), [&] { return neg(Borrowed(a)); })); });
+}
+PyObject *nbPositive(PyObject *a) { return Py_NewRef(a); }
+PyObject *nbAbsolute(PyObject *a) {
+  return guarded([&] { return wrap(withWork(workOf(a), [&] { return torchc::abs(Borrowed(a)); })); });
+}
+PyObject *nbInvert(PyObject *a) {
+  return guarded([&] {
+    Borrowed x(a);
+    if (implOf(a)->dtype == DType::Bool)
+      return wrap(logical_not(x));
+    if (!isIntegral(implOf(a)->dtype))
+      typeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return wrap(sub(neg(x), 1)); // two's complement
+  });
+}
+
+// In place. What isn't a plain case goes through the API, which knows alpha, promotion and the tape's rules.
+template <class F> PyObject *inplaceAny(PyObject *a, PyObject *b, F f) {
+  if (!isOperand(b))
+    Py_RETURN_NOTIMPLEMENTED;
+  return guarded([&]() -> PyObject * {
+    Operand y = operandArg(b);
+    withWork(workOfPair(a, b), [&] { return f(Borrowed(a), y); });
+    return Py_NewRef(a);
+  });
+}
+template <OpId op, class F> PyObject *inplaceFast(PyObject *a, PyObject *b, F f) {
+  if (TORCHC_LIKELY(isExactTensor(b)) && implOf(a)->numel < gilThreshold && implOf(a)->dtype >= DType::F16)
+    return guarded([&]() -> PyObject * {
+      inplace(op, implOf(a), implOf(b));
+      return Py_NewRef(a);
+    });
+  return inplaceAny(a, b, f);
+}
+PyObject *nbInplaceAdd(PyObject *a, PyObject *b) {
+  return inplaceFast<OpId::Add>(a, b, [](const Tensor &x, const Operand &y) { return add_(x, y); });
+}
+PyObject *nbInplaceSub(PyObject *a, PyObject *b) {
+  return inplaceFast<OpId::Sub>(a, b, [](const Tensor &x, const Operand &y) { return sub_(x, y); });
+}
+PyObject *nbInplaceMul(PyObject *a, PyObject *b) {
+  return inplaceFast<OpId::Mul>(a, b, [](const Tensor &x, const Operand &y) { return mul_(x, y); });
+}
+PyObject *nbInplaceDiv(PyObject *a, PyObject *b) {
+  return inplaceFast<OpId::Div>(a, b, [](const Tensor &x, const Operand &y) { return div_(x, y); });
+}
+PyObject *nbInplaceFloorDiv(PyObject *a, PyObject *b) {
+  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) { return div_(x, y, "floor"); });
+}
+PyObject *nbInplaceAnd(PyObject *a, PyObject *b) {
+  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) {
+    return isTruth(x, y) ? logical_and_(x, operandTensor(y)) : missing("&= on integers");
+  });
+}
+PyObject *nbInplaceOr(PyObject *a, PyObject *b) {
+  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) {
+    return isTruth(x, y) ? logical_or_(x, operandTensor(y)) : missing("|= on integers");
+  });
+}
+
+// ---- comparison, truth, numbers
+
+template <OpId op, class F> PyObject *compareWith(PyObject *a, PyObject *b, F f) {
+  if (!isOperand(b))
+    Py_RETURN_NOTIMPLEMENTED;
+  return guarded([&] {
+    Operand y = operandArg(b);
+    return wrap(withWork(workOfPair(a, b), [&] { return f(Borrowed(a), y); }));
+  });
+}
+PyObject *compare(PyObject *a, PyObject *b, int op) {
+  switch (op) {
+  case Py_EQ: return compareWith<OpId::Eq>(a, b, [](const Tensor &x, const Operand &y) { return eq(x, y); });
+  case Py_NE: return compareWith<OpId::Ne>(a, b, [](const Tensor &x, const Operand &y) { return ne(x, y); });
+  case Py_LT: return compareWith<OpId::Lt>(a, b, [](const Tensor &x, const Operand &y) { return lt(x, y); });
+  case Py_LE: return compareWith<OpId::Le>(a, b, [](const Tensor &x, const Operand &y) { return le(x, y); });
+  case Py_GT: return compareWith<OpId::Gt>(a, b, [](const Tensor &x, const Operand &y) { return gt(x, y); });
+  default: return compareWith<OpId::Ge>(a, b, [](const Tensor &x, const Operand &y) { return ge(x, y); });
+  }
+}
+Py_hash_t hash(PyObject *o) { return _Py_HashPointer(o); }
+
+int truth(PyObject *o) {
+  return guarded(
+      [&] {
+        int64_t n = implOf(o)->numel;
+        if (n != 1)
+          fail(std::string("Boolean value of Tensor with ") + (n ? "more than one value" : "no values") +
+               " is ambiguous");
+        return int(item(Borrowed(o)).toBool());
+      },
+      -1);
+}
+PyObject *toFloat(PyObject *o) {
+  return guarded([&] { return PyFloat_FromDouble(item(Borrowed(o)).toDouble()); });
+}
+PyObject *toInt(PyObject *o) {
+  return guarded([&]() -> PyObject * {
+    Scalar s = item(Borrowed(o));
+    return s.isFloat() ? PyLong_FromDouble(s.toDouble()) : PyLong_FromLongLong(s.toInt());
+  });
+}
+PyObject *toIndex(PyObject *o) {
+  return guarded([&]() -> PyObject * {
+    TensorImpl *t = implOf(o);
+    if (t->numel != 1 || !(isIntegral(t->dtype) || t->dtype == DType::Bool))
+      typeError("only integer tensors of a single element can be converted to an index");
+    return PyLong_FromLongLong(item(Borrowed(o)).toInt());
+  });
+}
+Py_ssize_t length(PyObject *o) {
+  return guarded(
+      [&]() -> Py_ssize_t {
+        if (!implOf(o)->rank)
+          typeError("len() of a 0-d tensor");
+        return implOf(o)->sizes()[0];
+      },
+      -1);
+}
+PyObject *iterate(PyObject *o) {
+  return guarded([&]() -> PyObject * {
+    if (!implOf(o)->rank)
+      typeError("iteration over a 0-d tensor");
+    Ref items(check(tupleOf(unbind(Borrowed(o), 0))));
+    return PyObject_GetIter(items.get());
+  });
+}
+int contains(PyObject *o, PyObject *value) {
+  return guarded(
+      [&] {
+        if (!isOperand(value))
+          fail("Tensor.__contains__ only supports Tensor or scalar, but you passed in a " + typeName(value) + ".");
+        return int(item(torchc::any(eq(Borrowed(o), operandArg(value)))).toBool());
+      },
+      -1);
+}
+} // namespace
+
+void addOperatorSlots(std::vector<PyType_Slot> &slots) {
+  auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void *>(function)}); };
+  add(Py_nb_add, nbAdd);
+  add(Py_nb_subtract, nbSub);
+  add(Py_nb_multiply, nbMul);
+  add(Py_nb_true_divide, nbDiv);
+  add(Py_nb_floor_divide, nbFloorDiv);
+  add(Py_nb_remainder, nbRemainder);
+  add(Py_nb_power, nbPower);
+  add(Py_nb_matrix_multiply, nbMatmul);
+  add(Py_nb_and, nbAnd);
+  add(Py_nb_or, nbOr);
+  add(Py_nb_xor, nbXor);
+  add(Py_nb_lshift, nbShift);
+  add(Py_nb_rshift, nbShift);
+  add(Py_nb_negative, nbNegative);
+  add(Py_nb_positive, nbPositive);
+  add(Py_nb_absolute, nbAbsolute);
+  add(Py_nb_invert, nbInvert);
+  add(Py_nb_inplace_add, nbInplaceAdd);
+  add(Py_nb_inplace_subtract, nbInplaceSub);
+  add(Py_nb_inplace_multiply, nbInplaceMul);
+  add(Py_nb_inplace_true_divide, nbInplaceDiv);
+  add(Py_nb_inplace_floor_divide, nbInplaceFloorDiv);
+  add(Py_nb_inplace_and, nbInplaceAnd);
+  add(Py_nb_inplace_or, nbInplaceOr);
+  add(Py_nb_bool, truth);
+  add(Py_nb_float, toFloat);
+  add(Py_nb_int, toInt);
+  add(Py_nb_index, toIndex);
+  add(Py_tp_richcompare, compare);
+  add(Py_tp_repr, reprSlot);
+  add(Py_tp_hash, hash);
+  add(Py_tp_iter, iterate);
+  add(Py_mp_length, length);
+  add(Py_mp_subscript, subscript);
+  add(Py_mp_ass_subscript, assignSubscript);
+  add(Py_sq_length, length);
+  add(Py_sq_contains, contains);
+}
+
+} // namespace torchc::py

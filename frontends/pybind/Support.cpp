@@ -1,0 +1,124 @@
+// Errors, numbers and calls into the package's Python side.
+#include "frontends/eager/Index.h"
+#include "frontends/pybind/PyTensor.h"
+
+namespace torchc::py {
+
+PythonError::PythonError() { PyErr_Fetch(&type, &value, &traceback); }
+PythonError::PythonError(const PythonError &o)
+    : std::exception(o), type(o.type), value(o.value), traceback(o.traceback) {
+  GilHold gil;
+  Py_XINCREF(type);
+  Py_XINCREF(value);
+  Py_XINCREF(traceback);
+}
+PythonError::~PythonError() {
+  if (!type)
+    return;
+  GilHold gil;
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+}
+void PythonError::restore() {
+  PyErr_Restore(type, value, traceback);
+  type = value = traceback = nullptr;
+}
+
+void raise(PyObject *type, const std::string &text) {
+  PyErr_SetString(type, text.c_str());
+  throw PythonError();
+}
+
+std::string typeName(PyObject *o) {
+  std::string_view name = Py_TYPE(o)->tp_name;
+  if (isExactTensor(o))
+    return "Tensor";
+  return std::string(name);
+}
+
+static PyObject *classOf(ErrorKind kind) {
+  switch (kind) {
+  case ErrorKind::Type: return PyExc_TypeError;
+  case ErrorKind::Value: return PyExc_ValueError;
+  case ErrorKind::Index: return PyExc_IndexError;
+  case ErrorKind::NotImplemented: return PyExc_NotImplementedError;
+  case ErrorKind::Memory: return PyExc_MemoryError;
+  case ErrorKind::OS: return PyExc_OSError;
+  default: return PyExc_RuntimeError;
+  }
+}
+
+void translate() {
+  try {
+    throw;
+  } catch (PythonError &e) {
+    e.restore();
+  } catch (const Error &e) {
+    PyErr_SetString(classOf(e.kind()), e.what());
+  } catch (const std::bad_alloc &) {
+    PyErr_NoMemory();
+  } catch (const std::exception &e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+static Scalar intScalar(PyObject *o) {
+  int overflow;
+  long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (v == -1 && !overflow && PyErr_Occurred())
+    throw PythonError();
+  if (overflow)
+    fail("value cannot be converted to type int64_t without overflow");
+  return Scalar(int64_t(v));
+}
+
+bool scalarOf(PyObject *o, Scalar &out) {
+  if (PyFloat_Check(o))
+    out = Scalar(PyFloat_AS_DOUBLE(o));
+  else if (PyBool_Check(o))
+    out = Scalar(o == Py_True);
+  else if (PyLong_Check(o))
+    out = intScalar(o);
+  else if (isTensor(o)) {
+    if (implOf(o)->numel != 1)
+      return false;
+    out = item(Borrowed(o));
+  } else if (PyComplex_Check(o))
+    fail(ErrorKind::NotImplemented, "complex numbers as operands are not implemented");
+  else if (PyIndex_Check(o)) {
+    Ref index(check(PyNumber_Index(o)));
+    out = PyBool_Check(index.get()) ? Scalar(index.get() == Py_True) : intScalar(index.get());
+  } else if (Py_TYPE(o)->tp_as_number && Py_TYPE(o)->tp_as_number->nb_float) {
+    double v = PyFloat_AsDouble(o);
+    if (v == -1 && PyErr_Occurred())
+      throw PythonError();
+    std::string_view name = Py_TYPE(o)->tp_name;
+    out = name == "numpy.bool_" || name == "numpy.bool" ? Scalar(v != 0) : Scalar(v);
+  } else
+    return false;
+  return true;
+}
+
+PyObject *numberObject(const Scalar &s) {
+  if (s.isFloat())
+    return PyFloat_FromDouble(s.toDouble());
+  return s.isBool() ? PyBool_FromLong(s.toInt()) : PyLong_FromLongLong(s.toInt());
+}
+
+PyObject *tupleOf(const std::vector<Tensor> &tensors) {
+  Ref t(check(PyTuple_New(Py_ssize_t(tensors.size()))));
+  for (size_t i = 0; i < tensors.size(); i++)
+    PyTuple_SET_ITEM(t.get(), Py_ssize_t(i), wrapOptional(tensors[i]));
+  return t.take();
+}
+
+PyObject *callPackage(const char *module, const char *name, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
+  Ref m(PyImport_ImportModule(module));
+  if (!m)
+    return nullptr;
+  Ref f(PyObject_GetAttrString(m.get(), name));
+  return f ? PyObject_Vectorcall(f.get(), args, size_t(n), kwnames) : nullptr;
+}
+
+} // namespace torchc::py

@@ -1,0 +1,234 @@
+// torchc.tensor(): numbers, nested sequences, buffers and tensors as new leaves; and tolist().
+#include "frontends/autograd/Autograd.h"
+#include "frontends/eager/Index.h"
+#include "frontends/eager/Modes.h"
+#include "frontends/pybind/Args.h"
+#include "frontends/pybind/Conversions.h"
+#include "frontends/pybind/Operators.h"
+
+namespace torchc::py {
+namespace {
+
+bool isSequence(PyObject *o) {
+  return PyList_Check(o) || PyTuple_Check(o) ||
+         (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !isTensor(o) && !PyDict_Check(o));
+}
+
+[[noreturn]] void notInferable(PyObject *o) {
+  if (PyUnicode_Check(o))
+    typeError("new(): invalid data type 'str'");
+  fail("Could not infer dtype of " + typeName(o));
+}
+
+/// The dtype that PyTorch infers: floats are the default type, ints int64; nested sequences promote.
+DType inferType(PyObject *o) {
+  if (PyFloat_Check(o))
+    return defaultDType();
+  if (PyBool_Check(o))
+    return DType::Bool;
+  if (PyLong_Check(o))
+    return DType::I64;
+  if (PyComplex_Check(o))
+    fail(ErrorKind::NotImplemented, "tensor(): complex numbers are not implemented");
+  if (isTensor(o))
+    return implOf(o)->dtype;
+  if (hasBuffer(o))
+    return tensorOfBuffer(o, false)->dtype;
+  if (isSequence(o)) {
+    Ref items(check(PySequence_Fast(o, "expected a sequence")));
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
+    DType t = n ? inferType(PySequence_Fast_GET_ITEM(items.get(), 0)) : defaultDType();
+    for (Py_ssize_t i = 1; i < n; i++) {
+      DType next = inferType(PySequence_Fast_GET_ITEM(items.get(), i));
+      if (next != t)
+        t = promoteTypes(t, next);
+    }
+    return t;
+  }
+  if (isNumber(o)) {
+    Scalar s;
+    scalarOf(o, s);
+    return s.isFloat() ? defaultDType() : s.dtype();
+  }
+  notInferable(o);
+}
+
+/// Sizes by the first item at each level.
+void measure(PyObject *o, Dims &dims) {
+  if (isTensor(o)) {
+    for (int64_t d : implOf(o)->dims())
+      dims.push(d);
+    return;
+  }
+  if (isNumber(o) || !isSequence(o))
+    return;
+  if (dims.size() == maxRank)
+    raise(PyExc_ValueError, "too many dimensions: more than 64 levels of nesting");
+  Py_ssize_t n = PySequence_Size(o);
+  if (n < 0)
+    throw PythonError();
+  dims.push(n);
+  if (n) {
+    Ref first(check(PySequence_GetItem(o, 0)));
+    measure(first.get(), dims);
+  }
+}
+
+int64_t integerFor(DType t, PyObject *o) {
+  Scalar s;
+  if (!scalarOf(o, s))
+    typeError("expected a number, got " + typeName(o));
+  int64_t v = s.toInt(), limit = t == DType::U8 ? 255 : INT64_MAX >> (64 - 8 * itemSize(t));
+  if (v > limit || v < (t == DType::U8 ? -255 : -limit - 1))
+    fail("value cannot be converted to type " + std::string(torchName(t)) + " without overflow");
+  return v;
+}
+
+void store(char *p, DType t, PyObject *o) {
+  if (t == DType::F32 || t == DType::F64) {
+    Scalar s;
+    if (!PyFloat_CheckExact(o) && !scalarOf(o, s))
+      typeError("must be real number, not " + typeName(o));
+    double v = PyFloat_CheckExact(o) ? PyFloat_AS_DOUBLE(o) : s.toDouble();
+    if (t == DType::F32)
+      *reinterpret_cast<float *>(p) = float(v);
+    else
+      *reinterpret_cast<double *>(p) = v;
+    return;
+  }
+  if (t == DType::Bool) {
+    Scalar s;
+    if (!scalarOf(o, s))
+      typeError("expected a number, got " + typeName(o));
+    *p = s.toBool();
+    return;
+  }
+  int64_t v = integerFor(t, o);
+  std::memcpy(p, &v, size_t(itemSize(t))); // little-endian
+}
+
+struct Filler {
+  TensorImpl *t;
+  const Dims &dims;
+  char *p;
+
+  void fill(PyObject *o, int level) {
+    if (level == dims.size()) {
+      if (!isNumber(o) && !isTensor(o)) {
+        if (isSequence(o))
+          raise(PyExc_ValueError, "expected a number at dim " + std::to_string(level) + ", got " + typeName(o));
+        typeError("expected a number, got " + typeName(o));
+      }
+      store(p, t->dtype, o);
+      p += itemSize(t->dtype);
+      return;
+    }
+    if (isTensor(o) && implOf(o)->rank)
+      return fillFrom(toList(Borrowed(o)), level);
+    if (!isSequence(o))
+      typeError("not a sequence: expected a sequence at dim " + std::to_string(level) + ", got " + typeName(o));
+    Ref items(check(PySequence_Fast(o, "expected a sequence")));
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
+    if (n != dims[level])
+      raise(PyExc_ValueError, "expected sequence of length " + std::to_string(dims[level]) + " at dim " +
+                                  std::to_string(level) + " (got " + std::to_string(n) + ")");
+    // The size is read again each time: converting an item may run code that changes the list.
+    for (Py_ssize_t i = 0; i < n; i++) {
+      if (PySequence_Fast_GET_SIZE(items.get()) != n)
+        raise(PyExc_RuntimeError, "the list changed size while it was read");
+      fill(Ref::borrow(PySequence_Fast_GET_ITEM(items.get(), i)).get(), level + 1);
+    }
+  }
+  void fillFrom(PyObject *list, int level) {
+    Ref l(check(list));
+    fill(l.get(), level);
+  }
+};
+
+Tensor fromSequence(PyObject *data, DType dtype) {
+  if (isComplex(dtype))
+    fail(ErrorKind::NotImplemented, "tensor(): complex dtypes are not implemented");
+  Dims dims;
+  measure(data, dims);
+  // float16 and bfloat16 are rounded from float32 by our own cast.
+  Tensor t(newTensor(computeType(dtype), dims));
+  Filler f{t.impl(), dims, t->data};
+  f.fill(data, 0);
+  return t;
+}
+
+PyObject *listLevel(TensorImpl *t, const char *p, int level) {
+  if (level == t->rank) {
+    switch (t->dtype) {
+    case DType::Bool: return PyBool_FromLong(*p);
+    case DType::U8: return PyLong_FromLong(*reinterpret_cast<const uint8_t *>(p));
+    case DType::I8: return PyLong_FromLong(*reinterpret_cast<const int8_t *>(p));
+    case DType::I16: return PyLong_FromLong(*reinterpret_cast<const int16_t *>(p));
+    case DType::I32: return PyLong_FromLong(*reinterpret_cast<const int32_t *>(p));
+    case DType::I64: return PyLong_FromLongLong(*reinterpret_cast<const int64_t *>(p));
+    case DType::F32: return PyFloat_FromDouble(*reinterpret_cast<const float *>(p));
+    case DType::F64: return PyFloat_FromDouble(*reinterpret_cast<const double *>(p));
+    case DType::C64: {
+      auto *c = reinterpret_cast<const float *>(p);
+      return PyComplex_FromDoubles(c[0], c[1]);
+    }
+    case DType::C128: {
+      auto *c = reinterpret_cast<const double *>(p);
+      return PyComplex_FromDoubles(c[0], c[1]);
+    }
+    default: return nullptr;
+    }
+  }
+  int64_t n = t->sizes()[level], stride = t->strides()[level] * itemSize(t->dtype);
+  Ref list(PyList_New(n));
+  for (int64_t i = 0; list && i < n; i++) {
+    PyObject *item = listLevel(t, p + i * stride, level + 1);
+    if (!item)
+      return nullptr;
+    PyList_SET_ITEM(list.get(), i, item);
+  }
+  return list.take();
+}
+
+} // namespace
+
+PyObject *toList(const Tensor &x) {
+  if (x->device)
+    fail(ErrorKind::NotImplemented, "tolist(): a tensor on device meta has no values");
+  observe(x.impl());
+  Tensor t = x;
+  if (isReducedFloat(t->dtype)) {
+    InternalGuard quiet;
+    t = to(t, DType::F32);
+  }
+  return check(listLevel(t.impl(), t->data, 0));
+}
+
+Tensor tensorFromData(PyObject *data, std::optional<DType> dtype) {
+  Tensor t;
+  // What is made from data is a new leaf, whatever modes are on: a tracer sees it as a captured tensor.
+  InternalGuard quiet;
+  if (isTensor(data)) {
+    observe(implOf(data));
+    t = clone(detachTensor(Borrowed(data)));
+  } else if (hasBuffer(data)) {
+    PyObject *source = data;
+    Ref copied;
+    try {
+      t = clone(tensorOfBuffer(source, false));
+    } catch (PythonError &e) {
+      // Negative strides: NumPy's own copy has none.
+      if (!PyObject_HasAttrString(data, "copy"))
+        throw;
+      copied = Ref(check(PyObject_CallMethod(data, "copy", nullptr)));
+      t = clone(tensorOfBuffer(copied.get(), false));
+    }
+  } else
+    t = fromSequence(data, dtype ? *dtype : inferType(data));
+  DType want = dtype.value_or(t->dtype);
+  if (!dtype && !isTensor(data) && !hasBuffer(data))
+    want = inferType(data);
+  return want == t->dtype ? t : to(t, want);
+}
+
+} // namespace torchc::py

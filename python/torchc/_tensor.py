@@ -1,0 +1,113 @@
+"""Tensor's methods that are written in Python; the extension module calls them when they are first used."""
+
+from torchc import _C
+
+
+def repr_(self) -> str:
+    """`repr(tensor)`."""
+    from torchc import _tensor_str
+
+    return _tensor_str.tensor_text(self)
+
+
+def format_(self, spec: str) -> str:
+    """`format(tensor, spec)`: a 0-d tensor as its number, others as text."""
+    if self.dim() == 0 and type(self) is _C.Tensor and self.device.type != "meta":
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+def rebuild(data, dtype, shape, requires_grad, cls, state):
+    """The tensor that `reduce_ex` took apart."""
+    if data is None:
+        result = _C.empty(shape, dtype=dtype, device="meta")
+    else:
+        result = _C._from_bytes(data, dtype).reshape(shape)
+    result = _C.Tensor._make_subclass(cls, result, requires_grad)
+    if state:
+        result.__dict__.update(state)
+    return result
+
+
+def reduce_ex(self, protocol):
+    """How pickle stores a tensor: bytes, dtype, shape, and the attributes of the object."""
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+            "moment, and pickling: use detach()"
+        )
+    data = None if self.device.type == "meta" else _C._to_bytes(self.detach().contiguous())
+    state = getattr(self, "__dict__", None) or None
+    return rebuild, (data, self.dtype, tuple(self.shape), self.requires_grad, type(self), state)
+
+
+def deepcopy(self, memo):
+    """`copy.deepcopy(tensor)`: memory of its own, `.grad` and attributes copied too."""
+    import copy
+
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+            "moment. If you were attempting to deepcopy a module, this may be because of a tensor computed in it."
+        )
+    result = _C.Tensor._make_subclass(type(self), self.detach().clone(), self.requires_grad)
+    memo[id(self)] = result
+    if self.grad is not None:
+        result.grad = copy.deepcopy(self.grad, memo)
+    if self.__dict__:
+        result.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return result
+
+
+_TYPE_NAMES = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte",
+    "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
+def type_(self, dtype=None, non_blocking=False):
+    """The old name of the tensor's type, such as "torch.FloatTensor"; with `dtype` a cast."""
+    names = {f"torch.{name}Tensor": getattr(_C, key) for key, name in _TYPE_NAMES.items()}
+    if dtype is None:
+        return next(name for name, value in names.items() if value is self.dtype)
+    if isinstance(dtype, str):
+        if dtype not in names:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = names[dtype]
+    return self.to(dtype)
+
+
+def _options(self, dtype, device) -> dict:
+    return {"dtype": dtype or self.dtype, "device": device or self.device}
+
+
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """`torchc.tensor` with this tensor's dtype and device as defaults."""
+    return _C.tensor(data, **_options(self, dtype, device), requires_grad=requires_grad)
+
+
+def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+    """`torchc.full` with this tensor's dtype and device as defaults."""
+    return _C.full(size, fill_value, **_options(self, dtype, device), requires_grad=requires_grad)
+
+
+def _new(create, self, size, dtype, device, requires_grad):
+    return create(*size, **_options(self, dtype, device), requires_grad=requires_grad)
+
+
+def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
+    """`torchc.zeros` with this tensor's dtype and device as defaults."""
+    return _new(_C.zeros, self, size, dtype, device, requires_grad)
+
+
+def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
+    """`torchc.ones` with this tensor's dtype and device as defaults."""
+    return _new(_C.ones, self, size, dtype, device, requires_grad)
+
+
+def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
+    """`torchc.empty` with this tensor's dtype and device as defaults."""
+    return _new(_C.empty, self, size, dtype, device, requires_grad)
