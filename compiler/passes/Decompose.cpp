@@ -16,12 +16,34 @@ struct Decompose : PassWrapper<Decompose, OperationPass<>> {
   void runOnOperation() override {
     SmallVector<Operation *> fused;
     getOperation()->walk([&](Operation *op) {
-      if (auto id = ir::opIdOf(op); id && *opInfo(*id).decompose)
+      auto id = ir::opIdOf(op);
+      if (id && (*opInfo(*id).decompose || accumulatesInHalf(op, opInfo(*id))))
         fused.push_back(op);
     });
     for (Operation *op : fused)
-      if (failed(expand(op)))
+      if (failed(*opInfo(*ir::opIdOf(op)).decompose ? expand(op) : widen(op)))
         return signalPassFailure();
+  }
+
+  static bool accumulatesInHalf(Operation *op, const OpInfo &info) {
+    auto t = cast<RankedTensorType>(op->getResult(0).getType());
+    return (info.flags & OpAccumulates) && isReducedFloat(*ir::dtypeOf(t.getElementType()));
+  }
+
+  /// The op in f32, its half-precision operands cast up and the result down.
+  static LogicalResult widen(Operation *op) {
+    OpBuilder builder(op);
+    ir::ValueBuilder b(builder, op->getLoc());
+    DType half = b.dtype(op->getResult(0));
+    for (OpOperand &operand : op->getOpOperands())
+      if (b.dtype(operand.get()) == half)
+        operand.set(b.cast(operand.get(), DType::F32));
+    auto t = cast<RankedTensorType>(op->getResult(0).getType());
+    op->getResult(0).setType(t.clone(Float32Type::get(op->getContext())));
+    builder.setInsertionPointAfter(op);
+    Value down = b.cast(op->getResult(0), half);
+    op->getResult(0).replaceAllUsesExcept(down, down.getDefiningOp());
+    return success();
   }
 
   static LogicalResult expand(Operation *op) {

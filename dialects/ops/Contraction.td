@@ -14,6 +14,7 @@ def Torchc_MatmulOp : Torchc_Op<"matmul"> {
   let api = [Api<"matmul(Tensor input, Tensor other) -> Tensor", ["function", "method", "out"], "matmulBroadcast">,
              Api<"mm(Tensor input, Tensor mat2) -> Tensor", ["function", "method", "out"], "mmChecked">,
              Api<"bmm(Tensor input, Tensor mat2) -> Tensor", ["function", "method", "out"], "bmmChecked">];
+  let flags = ["accumulates"];
   let vjpFn = "matmulVjp";
   let vjpSaves = ["x", "y"];
   let onnx = ["MatMul since 13"];
@@ -26,6 +27,7 @@ def Torchc_DotOp : Torchc_Op<"dot"> {
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y);
   let shape = DotShape;
   let api = [Api<"dot(Tensor input, Tensor tensor) -> Tensor", ["function", "method", "out"]>];
+  let flags = ["accumulates"];
   let vjp = [(op<"mul"> $g, $y), (op<"mul"> $g, $x)];
 }
 

@@ -27,6 +27,7 @@ def Torchc_IndexAddOp
   let shape = IndexUpdateShape;
   let api = [Api<"index_add(Tensor input, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
                  ["function", "method", "inplace", "out"], "indexAddScaled">];
+  let flags = ["mayRaise", "accumulates"];
   let vjpFn = "indexAddVjp";
   let vjpSaves = ["index"];
 }
@@ -58,6 +59,7 @@ def Torchc_ScatterAddOp
   let shape = ScatterShape;
   let api = [Api<"scatter_add(Tensor input, int dim, Tensor index, Tensor src) -> Tensor",
                  ["function", "method", "inplace", "out"], "scatterAddDim">];
+  let flags = ["mayRaise", "accumulates"];
   let vjpFn = "scatterAddVjp";
   let vjpSaves = ["index"];
 }

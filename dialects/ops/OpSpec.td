@@ -98,7 +98,7 @@ class OpSpec {
 
   string decompose = "";      // Fused ops: the template of rules/Decompose.h that defines them
   list<string> onnx = [];     // "Tanh since 13": a rename in both directions; else onnx/Special
-  list<string> flags = [];    // view, random, mayRaise, commutative, variadic
+  list<string> flags = [];    // view, random, mayRaise, commutative, variadic, accumulates
 }
 
 class Torchc_Op<string mnemonic, list<Trait> traits = []>

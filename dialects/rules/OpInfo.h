@@ -50,6 +50,7 @@ enum OpFlag : uint32_t {
   OpIsRandom = 2,    // takes an ordinal of a generator
   OpMayRaise = 4,    // may fail on its data (J3)
   OpCommutative = 8,
+  OpAccumulates = 32, // adds up in f32 when its type is f16 or bf16 (N6): computed there and cast down once
   OpVariadic = 16    // any number of operands of one kind
 };
 

@@ -22,3 +22,12 @@ func.func @half(%x: tensor<4x3xf16>) -> tensor<4x3xf16> {
   %0 = torchc.log_softmax %x {dim = -1 : i64} : (tensor<4x3xf16>) -> tensor<4x3xf16>
   return %0 : tensor<4x3xf16>
 }
+
+// CHECK-LABEL: func.func @half_matmul
+func.func @half_matmul(%x: tensor<4x3xbf16>, %y: tensor<3x2xbf16>) -> tensor<4x2xbf16> {
+  // CHECK-COUNT-2: torchc.cast %{{.*}} {dtype = f32}
+  // CHECK: torchc.matmul %{{.*}} : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  // CHECK: torchc.cast %{{.*}} {dtype = bf16}
+  %0 = torchc.matmul %x, %y : (tensor<4x3xbf16>, tensor<3x2xbf16>) -> tensor<4x2xbf16>
+  return %0 : tensor<4x2xbf16>
+}

@@ -33,7 +33,8 @@ std::string flagExpr(const OpModel &op) {
                                                                 {"random", "OpIsRandom"},
                                                                 {"mayRaise", "OpMayRaise"},
                                                                 {"commutative", "OpCommutative"},
-                                                                {"variadic", "OpVariadic"}};
+                                                                {"variadic", "OpVariadic"},
+      {"accumulates", "OpAccumulates"}};
   std::string out = "0";
   for (auto [key, value] : names)
     if (op.hasFlag(key))
