@@ -31,6 +31,7 @@ for tool in ["torchc-opt", "torchc-tblgen", "torchc-kernels", "torchc"]:
         config.available_features.add(tool)
 config.substitutions += [
     ("%python", config.python),
+    ("%llvm-include", os.path.join(os.path.dirname(config.llvm_tools), "include")),
     ("%cc", os.path.join(config.llvm_tools, "clang")),
     ("%src", config.torchc_source),
     ("%build", config.torchc_build),

@@ -131,9 +131,9 @@ std::string_view text(PyObject *s) {
 
 /// Arguments that choose among layouts of which torchc has one: their defaults change nothing.
 bool isInert(std::string_view key, PyObject *value) {
-  if (key == "pin_memory" || key == "layout" || key == "memory_format")
-    return value == Py_None || value == Py_False || std::string_view(Py_TYPE(value)->tp_name).ends_with("layout");
-  return false;
+  if (key != "pin_memory" && key != "layout" && key != "memory_format")
+    return false;
+  return value == Py_None || value == Py_False || isDefaultLayout(value);
 }
 
 int keywordIndex(const Signature &s, std::string_view key) {

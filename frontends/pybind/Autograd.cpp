@@ -22,7 +22,11 @@ void nodeDealloc(PyObject *o) {
   type->tp_free(o);
   Py_DECREF(type);
 }
-PyObject *nodeName(PyObject *o, PyObject *) { return PyUnicode_FromString(torchc::nodeName(nodeOf(o)).c_str()); }
+PyObject *nodeName(PyObject *o, PyObject *) {
+  if (nodeOf(o)->kind == NodeKind::Accumulate) // PyTorch spells this one with its namespace
+    return PyUnicode_FromString("torch::autograd::AccumulateGrad");
+  return PyUnicode_FromString(torchc::nodeName(nodeOf(o)).c_str());
+}
 PyObject *nodeRepr(PyObject *o) {
   return PyUnicode_FromFormat("<%s object at %p>", torchc::nodeName(nodeOf(o)).c_str(), nodeOf(o));
 }

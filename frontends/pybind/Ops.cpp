@@ -6,6 +6,19 @@ namespace torchc::py {
 
 #include "torchc-gen/Bindings.inc"
 
+/// One field per line, as PyTorch shows these.
+static PyObject *namedRepr(PyObject *o) {
+  return guarded([&] {
+    std::string out = typeName(o) + "(";
+    PyMemberDef *m = Py_TYPE(o)->tp_members;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++) {
+      Ref text(check(PyObject_Repr(PyTuple_GET_ITEM(o, i))));
+      out += std::string(i ? "," : "") + "\n" + m[i].name + "=" + std::string(strArg(text.get()));
+    }
+    return PyUnicode_FromString((out + ")").c_str());
+  });
+}
+
 const PyMethodDef *generatedMethods() { return tensorFunctions; }
 bool addOps(PyObject *module) { return PyModule_AddFunctions(module, moduleFunctions) == 0; }
 
@@ -27,6 +40,7 @@ PyObject *namedResult(const char *name, const char *fields, std::initializer_lis
     auto *typeName = new std::string("torchc.return_types." + std::string(name));
     PyStructSequence_Desc desc = {typeName->c_str(), nullptr, members->data(), int(words->size())};
     Ref made(check(reinterpret_cast<PyObject *>(PyStructSequence_NewType(&desc))));
+    reinterpret_cast<PyTypeObject *>(made.get())->tp_repr = namedRepr;
     PyDict_SetItemString(types, name, made.get());
     type = made.get();
   }

@@ -334,6 +334,13 @@ PyMethodDef functions[] = {
 } // namespace
 
 PyObject *stridedLayout() { return Py_NewRef(strided); }
+bool isDefaultLayout(PyObject *o) {
+  if (Py_TYPE(o) != formatType)
+    return o == strided;
+  if (std::string_view(reinterpret_cast<NamedObject *>(o)->name) == "channels_last")
+    fail(ErrorKind::NotImplemented, "memory_format channels_last is not implemented");
+  return true;
+}
 
 bool addState(PyObject *module) {
   Ref generator(generatorObject(defaultGenerator()));

@@ -106,7 +106,8 @@ PyObject *wrapAs(PyTypeObject *cls, Tensor t) {
 }
 void checkClass(PyObject *cls) {
   if (!PyType_Check(cls) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject *>(cls), tensorType))
-    typeError("cls must be a type derived from torchc.Tensor, got " + typeName(cls));
+    typeError("cls must be a type derived from torchc.Tensor, got " +
+              (PyType_Check(cls) ? std::string(reinterpret_cast<PyTypeObject *>(cls)->tp_name) : typeName(cls)));
   if (reinterpret_cast<PyTypeObject *>(cls)->tp_basicsize != tensorType->tp_basicsize)
     fail(ErrorKind::NotImplemented, std::string("class ") + reinterpret_cast<PyTypeObject *>(cls)->tp_name +
                                         ": subclasses of Tensor with __slots__ are not implemented");

@@ -29,7 +29,7 @@ DType inferType(PyObject *o) {
   if (PyLong_Check(o))
     return DType::I64;
   if (PyComplex_Check(o))
-    fail(ErrorKind::NotImplemented, "tensor(): complex numbers are not implemented");
+    return defaultDType() == DType::F64 ? DType::C128 : DType::C64;
   if (isTensor(o))
     return implOf(o)->dtype;
   if (hasBuffer(o))
@@ -84,7 +84,24 @@ int64_t integerFor(DType t, PyObject *o) {
   return v;
 }
 
+void storeComplex(char *p, DType t, PyObject *o) {
+  Py_complex c = PyComplex_AsCComplex(o);
+  if (c.real == -1 && PyErr_Occurred())
+    throw PythonError();
+  if (t == DType::C64) {
+    auto *f = reinterpret_cast<float *>(p);
+    f[0] = float(c.real);
+    f[1] = float(c.imag);
+  } else {
+    auto *d = reinterpret_cast<double *>(p);
+    d[0] = c.real;
+    d[1] = c.imag;
+  }
+}
+
 void store(char *p, DType t, PyObject *o) {
+  if (isComplex(t))
+    return storeComplex(p, t, o);
   if (t == DType::F32 || t == DType::F64) {
     Scalar s;
     if (!PyFloat_CheckExact(o) && !scalarOf(o, s))
@@ -146,8 +163,6 @@ struct Filler {
 };
 
 Tensor fromSequence(PyObject *data, DType dtype) {
-  if (isComplex(dtype))
-    fail(ErrorKind::NotImplemented, "tensor(): complex dtypes are not implemented");
   Dims dims;
   measure(data, dims);
   // float16 and bfloat16 are rounded from float32 by our own cast.

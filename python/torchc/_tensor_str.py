@@ -75,9 +75,7 @@ class _Reals:
         self.scientific, self.width = False, 1
         if finite:
             low, high = min(finite), max(finite)
-            self.scientific = (
-                high / low > 1000 or high > 1e8 or (not self.integers and low < 1e-4)
-            )
+            self.scientific = high / low > 1000 or high > 1e8 or (not self.integers and low < 1e-4)
         if _options.sci_mode is not None:
             self.scientific = _options.sci_mode
         shown = [x for x in numbers if x != 0 and math.isfinite(x)]
@@ -204,4 +202,4 @@ def tensor_text(tensor) -> str:
         text = _numbers_text(values, indent)
     if dtype_shown:
         suffixes.append(f"dtype={tensor.dtype}")
-    return prefix + _join(text, suffixes + _history(tensor), indent)
+    return _join(prefix + text, suffixes + _history(tensor), indent)
