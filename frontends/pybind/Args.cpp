@@ -80,7 +80,8 @@ bool accepts(ArgType t, PyObject *o, bool lenient) {
   case ArgType::OptTensor: return isTensor(o);
   case ArgType::Operand: return isTensor(o) || isNumber(o);
   case ArgType::Scalar:
-  case ArgType::OptScalar: return isNumber(o) || isZeroDim(o);
+  // Not a 0-d tensor: PyTorch has overloads that promote and differentiate for those.
+  case ArgType::OptScalar: return isNumber(o);
   case ArgType::Int:
   case ArgType::OptInt: return isPlainInt(o) || (lenient && isZeroDim(o) && isIntegral(implOf(o)->dtype));
   case ArgType::Float:

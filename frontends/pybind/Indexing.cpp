@@ -73,8 +73,19 @@ IndexItem itemOf(PyObject *o) {
   badIndex(o);
 }
 
-/// A list at the top level is an index tensor, unless it holds slices or such, which make it a tuple.
-bool isTupleLike(PyObject *key) { return PyTuple_Check(key); }
+/// A list is an index tensor, unless it is short and holds what only a tuple may: PyTorch's rule.
+bool isTupleLike(PyObject *key) {
+  if (PyTuple_Check(key))
+    return true;
+  if (!PyList_Check(key) || PyList_GET_SIZE(key) >= 32)
+    return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); i++) {
+    PyObject *o = PyList_GET_ITEM(key, i);
+    if (o == Py_None || o == Py_Ellipsis || PySlice_Check(o) || isTensor(o) || PyList_Check(o) || PyTuple_Check(o))
+      return true;
+  }
+  return false;
+}
 
 std::vector<IndexItem> itemsOf(PyObject *key) {
   std::vector<IndexItem> items;
@@ -82,8 +93,8 @@ std::vector<IndexItem> itemsOf(PyObject *key) {
     items.push_back(itemOf(key));
     return items;
   }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++)
-    items.push_back(itemOf(PyTuple_GET_ITEM(key, i)));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(key); i++)
+    items.push_back(itemOf(PySequence_Fast_GET_ITEM(key, i)));
   return items;
 }
 

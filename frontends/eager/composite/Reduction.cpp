@@ -68,7 +68,8 @@ Tensor extremeAll(OpId op, const char *name, const Tensor &x) {
 } // namespace
 
 Tensor sumDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
-  return reduce(OpId::Sum, dtype ? as(input, *dtype) : input, axesOf(input, dim), keepdim);
+  Tensor sum = reduce(OpId::Sum, dtype ? as(input, *dtype) : input, axesOf(input, dim), keepdim);
+  return dtype ? as(sum, *dtype) : sum; // narrow integers add in int64
 }
 Tensor amaxDims(const Tensor &input, IntList dim, bool keepdim) {
   return extreme(OpId::Amax, "amax", input, axesOf(input, dim), keepdim);

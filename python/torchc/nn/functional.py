@@ -9,8 +9,10 @@ __all__ = [
     "log_softmax",
     "mse_loss",
     "nll_loss",
+    "one_hot",
     "relu",
     "relu_",
+    "softmax",
     "tanh",
 ]
 
@@ -20,8 +22,7 @@ def linear(input, weight, bias=None):
 
     Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); result (*, out) or (*). One dtype for all.
     """
-    result = _C.matmul(input, weight.t())
-    return result if bias is None else result + bias
+    return _C.linear(input, weight, bias)
 
 
 def relu(input, inplace=False):
@@ -39,14 +40,27 @@ def tanh(input):
     return _C.tanh(input)
 
 
+def one_hot(tensor, num_classes=-1):
+    """int64 class indices as rows of 0 and 1 in a new last dimension; -1 takes the largest index + 1 as its size."""
+    return _C.one_hot(tensor, num_classes)
+
+
+def _old_dim(input) -> int:
+    """The dimension of softmax and log_softmax where none is given, by PyTorch's old rule."""
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """exp(input) normalised to sum 1 along `dim`; `dtype` casts the input first. Without `dim` see log_softmax."""
+    return _C.softmax(input, _old_dim(input) if dim is None else dim, dtype=dtype)
+
+
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """log(softmax(input)) along `dim`; `dtype` casts the input first.
 
     Without `dim` PyTorch's old rule holds: dimension 0 of 0-, 1- and 3-d inputs, else 1.
     """
-    if dim is None:
-        dim = 0 if input.dim() in (0, 1, 3) else 1
-    return _C.log_softmax(input if dtype is None else input.to(dtype), dim)
+    return _C.log_softmax(input, _old_dim(input) if dim is None else dim, dtype=dtype)
 
 
 def cross_entropy(
