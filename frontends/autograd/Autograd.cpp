@@ -76,7 +76,6 @@ bool retainsGrad(TensorImpl *t) {
 }
 
 Tensor detachTensor(const Tensor &t) {
-  materialize(t.impl());
   TensorImpl *a = t.impl();
   Tensor out(newAlias(a, a->rank, a->sizes(), a->contiguous() ? nullptr : a->strides(), 0));
   out->tag = a->tag; // the same value in a trace

@@ -35,6 +35,7 @@ inline void saveNumber(NodeInput &in, const Scalar &s) {
 /// The result is kept without its node, which would hold it in turn.
 inline void saveResult(Node *n, TensorImpl *out) {
   TensorImpl *alias = newAlias(out, out->rank, out->sizes(), out->contiguous() ? nullptr : out->strides(), 0);
+  alias->tag = out->tag; // the same value in a trace
   n->result = alias;
   n->resultVersion = out->version();
   n->state |= NodeSavesResult;

@@ -14,6 +14,11 @@ struct TapePlan {
 
 /// Refreshes views; `wanted` if gradients are on and a differentiable operand requires one.
 TapePlan planTape(const OpCall &call);
+/// The same for in-place and `out=` calls: refuses what the tape can't follow, and copies what the gradient reads and the
+/// op overwrites.
+TapePlan planInto(const OpCall &call);
+/// After the target was written (or its write deferred): moves its version and gives it its history.
+void finishInto(const OpCall &call, const TapePlan &plan);
 /// The node of a call whose result has `result`'s type and storage; owned.
 Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *result);
 /// Gives `out` the history `n` (taken).

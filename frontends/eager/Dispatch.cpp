@@ -214,6 +214,14 @@ bool mayWriteThrough(const OpCall &call) {
   return direct;
 }
 
+/// A traced program must see the copy, as a later gradient reads it.
+TensorImpl *copyForTape(TensorImpl *a) {
+  if (!(threadState.modes.flags & (FlagRecording | FlagRetracing)))
+    return copyOf(a, a->dtype);
+  NoGradGuard quiet;
+  return callOp(OpId::Cast, {Tensor::borrow(a)}, {Attr::dtype(a->dtype)}).take();
+}
+
 /// Copies what the gradient reads and the op overwrites; the copy has the operand's history.
 void saveOverwritten(const OpCall &call, TapePlan &plan) {
   if (opInfo(call.op).flags & OpVariadic)
@@ -222,7 +230,7 @@ void saveOverwritten(const OpCall &call, TapePlan &plan) {
     TensorImpl *a = call.operands[i].tensor;
     if (!a || !(plan.saves >> i & 1) || !(a == call.out.tensor || overlaps(a, call.out.tensor)))
       continue;
-    TensorImpl *c = copyOf(a, a->dtype);
+    TensorImpl *c = copyForTape(a);
     plan.copies[i] = Tensor(c);
     if (a->requiresGrad()) {
       c->node = retain(leafNode(a));
@@ -264,8 +272,7 @@ TensorImpl *runInto(Resolved &r) {
   const OpCall &call = r.call;
   TensorImpl *t = call.out.tensor;
   checkTarget(call, r.type);
-  TapePlan plan = planTape(call);
-  checkTape(call, plan);
+  TapePlan plan = planInto(call);
   if (t->device != metaDevice) {
     if (mayWriteThrough(call))
       r.target = t;
@@ -274,8 +281,7 @@ TensorImpl *runInto(Resolved &r) {
     if (result.impl() != t)
       copyInto(t, result.impl());
   }
-  ++t->version();
-  recordInplace(call, plan);
+  finishInto(call, plan);
   return retain(t);
 }
 
@@ -298,11 +304,13 @@ TensorImpl *runFresh(Resolved &r, uint8_t device) {
 __attribute__((noinline)) TensorImpl *callEager(const OpCall &call) {
   static bool filled = (fillFastKernels(), true);
   (void)filled;
+  auto settle = [](TensorImpl *t) {
+    if (t && TORCHC_UNLIKELY(t->flags & FlagPending))
+      jitHooks.materialize(t);
+  };
   for (int i = 0; i < call.numOperands; i++)
-    if (call.operands[i].tensor)
-      materialize(call.operands[i].tensor);
-  if (call.out.tensor)
-    materialize(call.out.tensor);
+    settle(call.operands[i].tensor);
+  settle(call.out.tensor);
   uint8_t device = commonDevice(call);
   Resolved r{call, opInfo(call.op), {}, {DType::F32, DType::F32}, nullptr};
   infer(call, r);
@@ -313,6 +321,17 @@ __attribute__((noinline)) TensorImpl *callEager(const OpCall &call) {
 }
 
 } // namespace
+
+TapePlan planInto(const OpCall &call) {
+  TapePlan plan = planTape(call);
+  checkTape(call, plan);
+  return plan;
+}
+
+void finishInto(const OpCall &call, const TapePlan &plan) {
+  ++call.out.tensor->version();
+  recordInplace(call, plan);
+}
 
 TensorImpl *callSlow(const OpCall &call) {
   if (threadState.modes.flags & FlagRetracing)

@@ -42,8 +42,9 @@ struct JitHooks {
 };
 extern JitHooks jitHooks;
 
+/// Before the memory of `t` is read or written outside of ops: computes it, and ends the recorded segment that made it.
 inline void materialize(TensorImpl *t) {
-  if (TORCHC_UNLIKELY(t->flags & FlagPending))
+  if (TORCHC_UNLIKELY((t->flags & FlagPending) || (threadState.modes.flags & (FlagRecording | FlagRetracing))))
     jitHooks.materialize(t);
 }
 inline void noteEffect(Effect kind, TensorImpl *t, TensorImpl *other = nullptr, uint64_t value = 0) {

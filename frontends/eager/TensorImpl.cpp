@@ -113,7 +113,7 @@ TensorImpl *newTensor(DType dtype, const Dims &dims, uint8_t device) {
 
 TensorImpl *newAlias(TensorImpl *a, int rank, const int64_t *sizes, const int64_t *strides, int64_t offset) {
   TensorImpl *t = newShell(a->dtype, rank, sizes, strides, a->device);
-  t->flags |= a->flags & (FlagInferenceTensor | flagOwnVersion);
+  t->flags |= a->flags & (FlagInferenceTensor | flagOwnVersion | FlagPending | flagDeferredData);
   t->ownVersion = a->ownVersion;
   if (a->storage) {
     t->storage = retain(a->storage);

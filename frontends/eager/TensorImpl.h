@@ -18,6 +18,7 @@ inline constexpr int inlineDims = 5;
 /// More flags of a tensor, in the bits that runtime/core/ThreadState.h leaves free.
 inline constexpr uint32_t flagManyDims = 1u << 10; // sizes and strides are out of line
 inline constexpr uint32_t flagOwnVersion = 1u << 11; // `.data`: counts its own versions
+inline constexpr uint32_t flagDeferredData = 1u << 13; // deferred: `data` is an offset into a storage without memory yet
 /// Any of these sends an op to its slow path.
 inline constexpr uint32_t dispatchSlow = slowFlags | flagManyDims;
 
@@ -29,13 +30,13 @@ struct alignas(64) TensorImpl {
 
   RefCount refs;
   uint32_t flags;
-  Storage *storage; // null while pending and on the meta device
+  Storage *storage; // null on the meta device
   char *data; // first element
   DType dtype;
   uint8_t device; // DeviceKind
   uint8_t rank;
   uint8_t outputNumber; // of `node`
-  uint32_t ownVersion; // while pending, and under flagOwnVersion
+  uint32_t ownVersion; // on the meta device, and under flagOwnVersion
 
   int64_t numel;
   Node *node; // grad_fn, or the accumulation node of a leaf; owned
@@ -55,13 +56,17 @@ struct alignas(64) TensorImpl {
   }
   Dims dims() const { return Dims(sizes(), rank); }
   uint32_t &version() {
-    return TORCHC_LIKELY(storage && !(flags & (FlagPending | flagOwnVersion))) ? storage->version : ownVersion;
+    return TORCHC_LIKELY(storage && !(flags & flagOwnVersion)) ? storage->version : ownVersion;
   }
   bool contiguous() const { return !(flags & FlagNonContiguous); }
   bool requiresGrad() const { return flags & FlagRequiresGrad; }
   int64_t nbytes() const { return numel * itemSize(dtype); }
   /// In elements.
-  int64_t storageOffset() const { return storage ? (data - storage->data) / itemSize(dtype) : 0; }
+  int64_t storageOffset() const {
+    if (TORCHC_UNLIKELY(flags & flagDeferredData))
+      return reinterpret_cast<intptr_t>(data) / itemSize(dtype);
+    return storage ? (data - storage->data) / itemSize(dtype) : 0;
+  }
 };
 static_assert(sizeof(TensorImpl) == 192 && offsetof(TensorImpl, pyRefs) == 16);
 /// What is copied to make another tensor with the same metadata.
