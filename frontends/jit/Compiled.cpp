@@ -1,0 +1,233 @@
+#include "frontends/jit/Compiled.h"
+#include "dialects/trace/TraceFile.h"
+#include "frontends/jit/HelperProtocol.h"
+#include "runtime/kernels/Pack.h"
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <pthread.h>
+#include <sys/stat.h>
+
+namespace torchc::jit {
+
+std::shared_ptr<const Compiled> Compiled::load(std::span<const uint8_t> object, const Recording &r, Diag &diag) {
+  std::shared_ptr<Compiled> c(new Compiled);
+  c->executable = Executable::load(object.data(), object.size(), diag);
+  if (!c->executable || !parseMeta(c->executable->metadata(), c->about, diag))
+    return nullptr;
+  c->given.assign(r.storages.size(), false);
+  auto wrong = [&](const char *what) {
+    diag.fail(ErrorKind::Runtime, std::string("object: its ") + what + " are not the recording's");
+    return nullptr;
+  };
+  if (c->about.inputs != r.inputs.size())
+    return wrong("inputs");
+  for (uint32_t s : c->about.results) {
+    if (s >= r.storages.size() || r.storages[s].isInput)
+      return wrong("results");
+    c->given[s] = true;
+  }
+  size_t written = 0;
+  for (const StorageInfo &s : r.storages)
+    written += s.written && s.isInput;
+  for (uint32_t s : c->about.writes)
+    if (s >= r.storages.size() || !r.storages[s].isInput || !r.storages[s].written)
+      return wrong("writes");
+  if (written != c->about.writes.size())
+    return wrong("writes");
+  return c;
+}
+
+Compiled::~Compiled() {
+  for (void *p : arenas)
+    std::free(p);
+}
+
+void *Compiled::takeArena() const {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!arenas.empty()) {
+      void *p = arenas.back();
+      arenas.pop_back();
+      return p;
+    }
+  }
+  return std::aligned_alloc(64, size_t(std::max<int64_t>((about.arena + 63) & ~int64_t(63), 64)));
+}
+void Compiled::returnArena(void *arena) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  arenas.push_back(arena);
+}
+
+namespace {
+
+struct Pending {
+  std::mutex mutex;
+  std::condition_variable done;
+  int count = 0;
+  std::atomic<uint64_t> generation{0};
+};
+Pending &pending() {
+  static auto *p = [] {
+    auto *made = new Pending;
+    pthread_atfork([] { pending().mutex.lock(); }, [] { pending().mutex.unlock(); },
+                   [] {
+                     pending().mutex.unlock();
+                     pending().count = 0;
+                     pending().generation++;
+                   });
+    return made;
+  }();
+  return *p;
+}
+
+CompileService::Options &configured() {
+  static auto *o = new CompileService::Options;
+  return *o;
+}
+std::atomic<bool> started{false};
+
+/// Another build of the compiler must not find this one's objects.
+std::string buildOf(const std::string &path) {
+  struct stat st;
+  if (path.empty() || stat(path.c_str(), &st) != 0)
+    return "none";
+  return std::to_string(st.st_size) + "/" + std::to_string(st.st_mtim.tv_sec) + "." + std::to_string(st.st_mtim.tv_nsec) +
+         "/" + std::to_string(st.st_ino);
+}
+
+/// The value of a string member of a flat JSON object; "" if there is none.
+std::string memberOf(std::string_view json, std::string_view key) {
+  std::string needle = "\"" + std::string(key) + "\":";
+  size_t at = json.find(needle);
+  if (at == std::string_view::npos)
+    return "";
+  at += needle.size();
+  while (at < json.size() && json[at] == ' ')
+    at++;
+  std::string out;
+  if (at < json.size() && json[at] == '"')
+    for (at++; at < json.size() && json[at] != '"'; at++)
+      out += json[at] == '\\' && at + 1 < json.size() ? json[++at] : json[at];
+  else
+    for (; at < json.size() && json[at] != ',' && json[at] != '}'; at++)
+      out += json[at];
+  return out;
+}
+
+/// "node 3 (matmul.Tensor): ..." with the line of the program that made the node.
+std::string failureOf(std::string_view json, const Recording &r, Site &site) {
+  std::string text = memberOf(json, "message"), node = memberOf(json, "node");
+  size_t at = text.find("node ");
+  if (node.empty() && at != std::string::npos)
+    node = text.substr(at + 5);
+  if (!node.empty() && node[0] >= '0' && node[0] <= '9')
+    site = r.siteOf(uint32_t(std::strtoul(node.c_str(), nullptr, 10)));
+  return text.empty() ? std::string(json) : text;
+}
+
+} // namespace
+
+uint64_t CompileService::generation() { return pending().generation.load(); }
+
+bool CompileService::configure(Options options) {
+  if (started.load())
+    return false;
+  configured() = std::move(options);
+  return true;
+}
+
+CompileService &CompileService::global() {
+  static auto *s = (started = true, new CompileService(configured()));
+  return *s;
+}
+
+CompileService::CompileService(Options o) : options(std::move(o)), build(buildOf(options.helper)) {
+  target = packIsa() == Isa::V4 ? "x86-64-v4" : packIsa() == Isa::A64 ? "aarch64" : "x86-64-v3";
+  CacheOptions c;
+  c.folder = options.cacheFolder;
+  cache = std::make_unique<ObjectCache>(c);
+  if (!options.helper.empty()) {
+    HelperOptions h;
+    h.executable = options.helper;
+    helper = std::make_unique<Helper>(std::move(h));
+  }
+}
+
+pid_t CompileService::helperPid() const { return helper ? helper->pid() : -1; }
+
+bool CompileService::fromCache(Recording &r, const Sha256Digest &key) {
+  std::optional<std::vector<uint8_t>> bytes = cache->load(key);
+  if (!bytes)
+    return false;
+  Diag diag;
+  std::shared_ptr<const Compiled> c = Compiled::load(*bytes, r, diag);
+  if (!c) {
+    Records::global().add(RecordKind::Cache, {}, "a cached object was of no use: " + diag.text);
+    cache->remove(key);
+    return false;
+  }
+  r.finishCompile(std::move(c), "", "cache");
+  return true;
+}
+
+void CompileService::compile(const std::shared_ptr<Recording> &r) {
+  if (!r->refused.empty()) {
+    r->finishCompile(nullptr, r->refused, "");
+    return;
+  }
+  std::string json = "{\"target\":\"" + target + "\",\"emit\":\"object\"}";
+  std::vector<uint8_t> program = traceKey(r->trace);
+  Sha256 hash;
+  hash.update(program);
+  for (const std::string &s : {json, build})
+    hash.update({reinterpret_cast<const uint8_t *>(s.data()), s.size()});
+  Sha256Digest key = hash.finish();
+  r->startCompile();
+  r->generation = generation();
+  if (fromCache(*r, key))
+    return;
+  if (!helper) {
+    r->finishCompile(nullptr, options.why, "");
+    return;
+  }
+  {
+    std::lock_guard<std::mutex> lock(pending().mutex);
+    pending().count++;
+  }
+  helper->send(makeCompileRequest(json, writeTrace(r->trace)),
+               [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
+}
+
+void CompileService::answered(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer) {
+  CompileAnswer parsed;
+  Diag diag;
+  Site site;
+  std::string why = answer.error;
+  std::shared_ptr<const Compiled> compiled;
+  if (answer.ok && parseCompileAnswer(answer.bytes, parsed, diag)) {
+    if (const AnswerPiece *object = parsed.find("object")) {
+      compiled = Compiled::load(object->bytes, *r, diag);
+      if (compiled)
+        cache->store(key, object->bytes);
+    } else if (const AnswerPiece *error = parsed.find("error"))
+      why = failureOf({reinterpret_cast<const char *>(error->bytes.data()), error->bytes.size()}, *r, site);
+    else
+      why = "the compiler gave no object";
+  }
+  if (!diag.ok())
+    why = diag.text;
+  if (!compiled)
+    Records::global().add(RecordKind::CompileFailed, site.line ? site : r->siteOf(0), why);
+  r->finishCompile(std::move(compiled), why, "helper");
+  std::lock_guard<std::mutex> lock(pending().mutex);
+  if (--pending().count == 0)
+    pending().done.notify_all();
+}
+
+void CompileService::wait() {
+  std::unique_lock<std::mutex> lock(pending().mutex);
+  pending().done.wait(lock, [] { return pending().count == 0; });
+}
+
+} // namespace torchc::jit

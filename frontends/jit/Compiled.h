@@ -1,0 +1,77 @@
+// A segment's compiled code: the loaded object and what its metadata says, and the service that gets it from the disk
+// cache or the helper.
+#pragma once
+#include "frontends/jit/Helper.h"
+#include "frontends/jit/ObjectCache.h"
+#include "frontends/jit/Recording.h"
+#include "runtime/exec/Executable.h"
+
+namespace torchc::jit {
+
+/// The metadata of an object (section .torchc.meta).
+struct CompiledMeta {
+  int64_t arena = 0;
+  std::vector<uint32_t> results; // storages, in the order of their pointers
+  std::vector<uint32_t> writes;  // storages of inputs that are written in place
+  uint64_t inputs = 0;
+};
+/// False with `diag` when the text isn't such metadata.
+bool parseMeta(std::string_view json, CompiledMeta &meta, Diag &diag);
+
+class Compiled {
+public:
+  /// Loads an object made for `r`; null with `diag` if it is damaged or for something else.
+  static std::shared_ptr<const Compiled> load(std::span<const uint8_t> object, const Recording &r, Diag &diag);
+  Kernel entry() const { return executable->entry(); }
+  const CompiledMeta &meta() const { return about; }
+  /// Is the storage among the results?
+  bool gives(uint32_t storage) const { return given[storage]; }
+  size_t codeBytes() const { return executable->memoryBytes(); }
+
+  /// 64-byte aligned memory of meta().arena bytes, one per launch at a time; null: no memory.
+  void *takeArena() const;
+  void returnArena(void *arena) const;
+  ~Compiled();
+
+private:
+  Compiled() = default;
+  std::shared_ptr<const Executable> executable;
+  CompiledMeta about;
+  std::vector<bool> given;
+  mutable std::mutex mutex;
+  mutable std::vector<void *> arenas;
+};
+
+/// Compiles recordings; one for the process, made when first used and never destroyed.
+class CompileService {
+public:
+  struct Options {
+    std::string helper; // path of the executable; empty: nothing is compiled, and `why` says so
+    std::string cacheFolder = defaultCacheFolder();
+    std::string why = "no compiler";
+  };
+  static CompileService &global();
+  /// Replaces the options before the first use; false if too late.
+  static bool configure(Options options);
+
+  /// Starts compiling, or finishes at once from the cache. The recording's state says how it went.
+  void compile(const std::shared_ptr<Recording> &r);
+  /// Waits until nothing is pending. The caller must not hold what callbacks need.
+  void wait();
+  /// Process id of the helper, -1: none.
+  pid_t helperPid() const;
+  /// Counts forks: compiles asked for before one never finish in the child.
+  static uint64_t generation();
+
+  explicit CompileService(Options options);
+
+private:
+  void answered(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer);
+  bool fromCache(Recording &r, const Sha256Digest &key);
+  Options options;
+  std::string target, build;
+  std::unique_ptr<ObjectCache> cache;
+  std::unique_ptr<Helper> helper;
+};
+
+} // namespace torchc::jit

@@ -1,0 +1,270 @@
+#include "frontends/jit/Function.h"
+#include "frontends/eager/Modes.h"
+#include <algorithm>
+
+namespace torchc::jit {
+
+Function::Function(FunctionOptions options) : settings(std::move(options)) {
+  installHooks();
+  if (!settings.compile)
+    stopped = "compiling is off";
+}
+
+void Function::note(RecordKind kind, const Site &site, std::string reason) {
+  records.add(kind, site, reason);
+  Records::global().add(kind, site.line ? site : settings.site, std::move(reason));
+}
+
+//===-- what a call does ----------------------------------------------------------------------------------------===//
+
+Function::Next Function::next(std::string *why) {
+  auto say = [&](Next n, std::string text) {
+    if (why)
+      *why = std::move(text);
+    return n;
+  };
+  if (!settings.compile)
+    return say(Next::Eager, stopped);
+  bool pending = false, ready = false;
+  std::string failure;
+  each(roots, [&](Recording &r) {
+    if (r.state() == CompileState::Pending && r.generation != CompileService::generation())
+      unexpected = true; // asked for by the process that this one was forked from
+    else
+      pending |= r.state() == CompileState::Pending;
+    if (r.state() == CompileState::Failed && failure.empty())
+      failure = r.failure();
+  });
+  for (const auto &r : roots)
+    ready |= r->refused.empty() && (r->state() == CompileState::Ready || settings.interpret);
+  if (numbers.left > 20 && numbers.left > 2 * (numbers.retraced - numbers.left)) {
+    if (stopped.empty())
+      note(RecordKind::Fallback, settings.site, "stays eager: most calls leave the recorded path");
+    return say(Next::Eager, stopped = "most calls leave the recorded path");
+  }
+  if (stopped.empty() && (roots.empty() || unexpected) && !pending)
+    return say(Next::Record, roots.empty() ? "not called yet" : "the last call took a path that isn't recorded");
+  if (ready)
+    return say(Next::Retrace, "Python runs, its ops are matched and launched together");
+  if (pending)
+    return say(Next::Eager, "compiling in the background");
+  return say(Next::Eager, !failure.empty() ? failure : !stopped.empty() ? stopped : "no op was recorded");
+}
+
+std::string Function::tier(std::string *why) {
+  std::lock_guard<std::mutex> lock(mutex);
+  switch (next(why)) {
+  case Next::Record:
+    return "recording";
+  case Next::Retrace:
+    return "re-trace";
+  default:
+    return "eager";
+  }
+}
+
+void Function::compile(const std::shared_ptr<Recording> &r) {
+  if (settings.interpret)
+    return;
+  CompileService::global().compile(r);
+  if (r->state() == CompileState::Failed)
+    note(RecordKind::CompileFailed, r->steps.empty() ? settings.site : r->siteOf(0), r->failure());
+}
+
+/// Enters the segments of one call into the tree.
+void Function::add(std::vector<std::unique_ptr<Recording>> path) {
+  std::vector<std::shared_ptr<Recording>> work;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    numbers.recorded++;
+    unexpected = false;
+    size_t count = 0;
+    each(roots, [&](Recording &) { count++; });
+    Segments *list = &roots;
+    bool news = false;
+    for (auto &segment : path) {
+      auto known = std::find_if(list->begin(), list->end(), [&](auto &r) {
+        return r->refused == segment->refused && r->identity == segment->identity;
+      });
+      if (known == list->end()) {
+        if (count++ >= size_t(settings.maxRecordings)) {
+          stopped = "it has " + std::to_string(settings.maxRecordings) + " recordings, which is the limit";
+          break;
+        }
+        list->push_back(std::move(segment));
+        work.push_back(list->back());
+        list = &list->back()->next;
+        news = true;
+        continue;
+      }
+      std::vector<uint32_t> outputs;
+      for (uint32_t s = 0; s < segment->wanted.size(); s++)
+        if (segment->wanted[s])
+          outputs.push_back(s);
+      bool more = segment->refused.empty() && (*known)->want(outputs);
+      bool forked = (*known)->state() == CompileState::Pending && (*known)->generation != CompileService::generation();
+      if (more || forked) {
+        work.push_back(*known);
+        news = true;
+      }
+      list = &(*known)->next;
+    }
+    idle = news ? 0 : idle + 1;
+    if (idle >= 3 && stopped.empty())
+      stopped = "recording again told nothing new";
+    if (!stopped.empty())
+      records.add(RecordKind::Fallback, settings.site, "nothing more is recorded: " + stopped);
+  }
+  for (const auto &r : work)
+    compile(r);
+}
+
+void Function::noteLeave(const Site &site, const char *reason) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    numbers.left++;
+    unexpected = true;
+  }
+  note(RecordKind::Miss, site.line ? site : settings.site, reason);
+}
+
+void Function::wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages) {
+  note(RecordKind::Specialise, r->siteOf(0), "more values are kept than when it was recorded; compiled again with them");
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    r->want(storages);
+    r->recompiles++;
+  }
+  compile(r);
+}
+
+//===-- report --------------------------------------------------------------------------------------------------===//
+
+Function::Counts Function::counts() {
+  std::lock_guard<std::mutex> lock(mutex);
+  Counts c = numbers;
+  each(roots, [&](Recording &r) {
+    c.recordings++;
+    c.ready += r.state() == CompileState::Ready;
+    c.failed += r.state() == CompileState::Failed;
+    c.pending += r.state() == CompileState::Pending;
+    c.launches += r.launches;
+    c.interpreted += r.interpreted;
+  });
+  return c;
+}
+
+static std::string stateText(const Recording &r) {
+  if (!r.refused.empty())
+    return "not compiled: " + r.refused;
+  switch (r.state()) {
+  case CompileState::Pending:
+    return "compiling";
+  case CompileState::Failed:
+    return "not compiled: " + r.failure();
+  case CompileState::Ready: {
+    std::shared_ptr<const Compiled> c = r.compiled();
+    return "compiled (" + r.origin() + "), " + std::to_string(c ? c->codeBytes() : 0) + " bytes of code";
+  }
+  default:
+    return "interpreted";
+  }
+}
+
+static void describe(const Run::Segments &list, int depth, std::string &out) {
+  for (const auto &r : list) {
+    std::string indent(size_t(2 + 2 * depth), ' ');
+    out += indent + std::to_string(r->steps.size()) + " ops, " + std::to_string(r->inputs.size()) + " inputs, " +
+           std::to_string(std::count(r->wanted.begin(), r->wanted.end(), true)) + " results";
+    if (Site s = r->siteOf(0); s.line)
+      out += ", from " + s.file + ":" + std::to_string(s.line);
+    out += ": " + stateText(*r) + "; launched " + std::to_string(r->launches) + " times, interpreted " +
+           std::to_string(r->interpreted) + "\n";
+    describe(r->next, depth + 1, out);
+  }
+}
+
+std::string Function::report() {
+  std::string why, name = tier(&why);
+  Counts c = counts();
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string out = settings.name + ": tier " + name + " (" + why + ")\n";
+  out += "  replay: no: skipping Python is not implemented, so that its code runs on each call\n";
+  out += "calls: " + std::to_string(c.calls) + " in all, " + std::to_string(c.recorded) + " recorded, " +
+         std::to_string(c.retraced) + " re-traced, " + std::to_string(c.left) + " of those left the recorded path\n";
+  out += "recordings: " + std::to_string(c.recordings) + "\n";
+  describe(roots, 0, out);
+  if (std::string text = records.text(); !text.empty())
+    out += "records:\n" + text;
+  return out;
+}
+
+//===-- one call ------------------------------------------------------------------------------------------------===//
+
+Call::Call(Function &f) : function(f) {
+  // Modes that change what ops mean aren't recorded yet.
+  constexpr uint32_t strange = FlagInference | FlagAutocast | FlagFunctorch | FlagTorchMode | FlagSavedHooks | FlagProfiling;
+  Function::Next next;
+  Function::Segments segments;
+  {
+    std::lock_guard<std::mutex> lock(f.mutex);
+    f.numbers.calls++;
+    if (threadState.run || (threadState.modes.flags & strange))
+      return;
+    next = f.next(nullptr);
+    if (next == Function::Next::Retrace) {
+      f.numbers.retraced++;
+      segments = f.roots;
+    }
+  }
+  if (next == Function::Next::Eager)
+    return;
+  open = true;
+  threadState.run = this;
+  if (next == Function::Next::Record) {
+    recording = std::make_unique<Tracer>([this](std::unique_ptr<Recording> r) { path.push_back(std::move(r)); });
+    changeFlags(FlagRecording, 0);
+  } else {
+    retrace = std::make_unique<Run>(f, std::move(segments));
+    changeFlags(FlagRetracing, 0);
+  }
+}
+
+void Call::close() {
+  if (!open)
+    return;
+  open = false;
+  changeFlags(0, FlagRecording | FlagRetracing);
+  threadState.run = nullptr;
+}
+
+void Call::finish() {
+  if (!open)
+    return;
+  changeFlags(0, FlagRecording | FlagRetracing);
+  if (recording) {
+    recording->finish();
+    close();
+    function.add(std::move(path));
+    return;
+  }
+  struct Close {
+    Call &c;
+    ~Close() { c.close(); }
+  } closing{*this};
+  retrace->finish();
+}
+
+Call::~Call() {
+  if (!open)
+    return;
+  changeFlags(0, FlagRecording | FlagRetracing);
+  if (retrace)
+    try {
+      retrace->finish();
+    } catch (...) { // the program's own exception goes on
+    }
+  close();
+}
+
+} // namespace torchc::jit

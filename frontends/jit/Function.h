@@ -1,0 +1,86 @@
+// One compiled function: its recordings, what the next call does, and the report about it.
+#pragma once
+#include "frontends/jit/Retrace.h"
+#include "frontends/jit/Tracer.h"
+
+namespace torchc::jit {
+
+struct FunctionOptions {
+  std::string name;
+  Site site;               // where it is defined
+  bool compile = true;     // false: stays eager (TORCHC_COMPILE=off)
+  bool interpret = false;  // tests: re-traced segments run step by step, without compiled code
+  int maxRecordings = 32;  // segments kept; more, and new paths stay eager
+};
+
+class Function {
+public:
+  explicit Function(FunctionOptions options);
+
+  const FunctionOptions &options() const { return settings; }
+  /// "eager", "recording" or "re-trace": what the next call will do, and why in words.
+  std::string tier(std::string *why = nullptr);
+  /// The text of report(): tier, recordings with their state, records with source lines.
+  std::string report();
+  /// Numbers for tests and tools: calls, recordings, ready, launches, interpreted, left.
+  struct Counts {
+    uint64_t calls = 0, recorded = 0, retraced = 0, left = 0, recordings = 0, ready = 0, failed = 0, pending = 0, launches = 0,
+             interpreted = 0;
+  };
+  Counts counts();
+
+  // For the runs.
+  void noteLeave(const Site &site, const char *reason);
+  void wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages);
+
+private:
+  friend class Call;
+  using Segments = Run::Segments;
+  enum class Next : uint8_t { Eager, Record, Retrace };
+  Next next(std::string *why);
+  void add(std::vector<std::unique_ptr<Recording>> path);
+  void compile(const std::shared_ptr<Recording> &r);
+  template <class F> void each(const Segments &list, F f) {
+    for (const auto &r : list) {
+      f(*r);
+      each(r->next, f);
+    }
+  }
+  void note(RecordKind kind, const Site &site, std::string reason);
+
+  FunctionOptions settings;
+  std::mutex mutex; // of roots and what hangs below, and the fields after it
+  Segments roots;
+  bool unexpected = false; // a run left: record the next call
+  int idle = 0;            // recordings in a row that told nothing new
+  std::string stopped;     // why no more is recorded
+  Counts numbers;
+  Records records{64};
+};
+
+/// One call of a function, around the program's own: made before, finish() after it returned, destroyed (also without
+/// finish(), after an exception) in any case. Inside another recorded or re-traced call it does nothing.
+class Call {
+public:
+  explicit Call(Function &f);
+  ~Call();
+  Call(const Call &) = delete;
+  /// Computes what is deferred. Throws Error if that fails.
+  void finish();
+
+  Tracer *tracer() { return recording.get(); }
+  Run *run() { return retrace.get(); }
+
+private:
+  void close();
+  Function &function;
+  std::vector<std::unique_ptr<Recording>> path;
+  std::unique_ptr<Tracer> recording;
+  std::unique_ptr<Run> retrace;
+  bool open = false;
+};
+
+/// Fills jitHooks; once is enough.
+void installHooks();
+
+} // namespace torchc::jit

@@ -1,0 +1,98 @@
+#include "frontends/jit/Recording.h"
+#include <algorithm>
+#include <cstring>
+
+namespace torchc::jit {
+
+Site Recording::siteOf(uint32_t step) const {
+  Site s;
+  if (step >= trace.nodes.size() || trace.nodes[step].source == traceNone)
+    return s;
+  const TraceSource &from = trace.sources[trace.nodes[step].source];
+  s.file = from.file;
+  s.function = from.function;
+  s.line = from.line;
+  return s;
+}
+
+static bool sameValue(const Recording &a, const Value &x, const Recording &b, const Value &y) {
+  return x.storage == y.storage && x.canonical == y.canonical && x.input == y.input && x.offset == y.offset &&
+         x.dtype == y.dtype && x.rank == y.rank && x.contiguous == y.contiguous &&
+         std::equal(a.sizesOf(x), a.sizesOf(x) + 2 * x.rank, b.sizesOf(y));
+}
+
+bool Recording::samePrefix(const Recording &other, uint32_t count) const {
+  if (count > steps.size() || count > other.steps.size())
+    return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const Step &x = steps[i], &y = other.steps[i];
+    if (x.op != y.op || x.out != y.out || x.numOperands != y.numOperands || x.numAttrs != y.numAttrs ||
+        x.result != y.result || x.random != y.random)
+      return false;
+    uint32_t numbers = 0;
+    for (uint32_t k = 0; k < x.numOperands; k++) {
+      uint32_t in = ins[x.firstIn + k];
+      if (in != other.ins[y.firstIn + k])
+        return false;
+      if (in == traceNone)
+        numbers++;
+      else if (!sameValue(*this, values[in], other, other.values[in]))
+        return false;
+    }
+    for (uint32_t k = 0; k < x.numAttrs + numbers; k++)
+      if (!(attrs[x.firstAttr + k] == other.attrs[y.firstAttr + k]))
+        return false;
+    if (!sameValue(*this, values[x.result], other, other.values[y.result]))
+      return false;
+  }
+  return true;
+}
+
+bool Recording::want(const std::vector<uint32_t> &more) {
+  bool any = false;
+  for (uint32_t s : more) {
+    if (wanted[s])
+      continue;
+    wanted[s] = any = true;
+    trace.addOutput(storages[s].firstValue);
+  }
+  return any;
+}
+
+std::shared_ptr<const Compiled> Recording::compiled() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return result;
+}
+
+void Recording::finishCompile(std::shared_ptr<const Compiled> r, std::string w, std::string h) {
+  std::lock_guard<std::mutex> lock(mutex);
+  result = std::move(r);
+  why = std::move(w);
+  how = std::move(h);
+  stateNow.store(result ? CompileState::Ready : CompileState::Failed, std::memory_order_release);
+}
+
+std::string Recording::failure() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return why;
+}
+std::string Recording::origin() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return how;
+}
+
+bool sameLayout(const Recording &r, const Value &v, const TensorImpl *t) {
+  if (t->dtype != v.dtype || t->rank != v.rank || t->numel != v.numel)
+    return false;
+  size_t bytes = size_t(v.rank) * sizeof(int64_t);
+  if (std::memcmp(t->sizes(), r.sizesOf(v), bytes))
+    return false;
+  // Strides of dimensions of one element don't matter, nor does any stride of an empty tensor (J5).
+  const int64_t *have = t->strides(), *want = r.stridesOf(v), *sizes = t->sizes();
+  for (int i = 0; i < v.rank; i++)
+    if (have[i] != want[i] && sizes[i] != 1 && v.numel)
+      return false;
+  return true;
+}
+
+} // namespace torchc::jit

@@ -1,0 +1,100 @@
+// One recorded segment of a function: its trace for the compiler, and the same steps in the form that matching and
+// interpreting walk. An observation ends a segment; what followed it hangs below as further segments.
+#pragma once
+#include "dialects/trace/Trace.h"
+#include "dialects/trace/Sha256.h"
+#include "frontends/eager/JitHooks.h"
+#include "frontends/jit/Records.h"
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace torchc::jit {
+
+class Compiled;
+
+/// A tensor as the trace sees it. Values with equal layout over one storage share a canonical number; tensors carry that.
+struct Value {
+  uint32_t storage;
+  uint32_t canonical;
+  uint32_t input = traceNone; // number of the input that it is
+  uint32_t firstDim;          // in Recording::dims: sizes, then strides
+  int64_t offset;             // bytes from the storage's base
+  int64_t numel;
+  DType dtype;
+  uint8_t rank;
+  bool contiguous;
+};
+
+struct StorageInfo {
+  int64_t nbytes;
+  uint32_t firstValue;
+  uint32_t memory;  // number of the first storage with the same memory (inputs may alias)
+  bool isInput, written = false;
+};
+
+/// One executed op.
+struct Step {
+  OpId op;
+  Out::Kind out;
+  bool isView;         // the result lies in operand 0's storage
+  uint16_t numOperands, numAttrs;
+  uint32_t firstIn;    // in Recording::ins: canonical values, traceNone for a number
+  uint32_t firstAttr;  // in Recording::attrs: the op's own, then the numbers in operand order
+  uint32_t result;     // canonical value; of an in-place op the target's
+  uint32_t random;     // ordinals after the generator input's, traceNone: not random
+};
+
+struct RecordedInput {
+  uint32_t value;
+  bool generator; // two words, seed and ordinal, instead of a tensor
+};
+
+enum class CompileState : uint8_t { None, Pending, Ready, Failed };
+
+class Recording {
+public:
+  Trace trace;
+  std::vector<Value> values;
+  std::vector<int64_t> dims;
+  std::vector<StorageInfo> storages;
+  std::vector<Step> steps;
+  std::vector<uint32_t> ins;
+  std::vector<Attr> attrs;          // borrow from the trace's pools
+  std::vector<RecordedInput> inputs;
+  std::vector<bool> wanted;         // storages that somebody outside may read afterwards
+  std::string refused;              // why it can't be compiled; empty: it can
+  Sha256Digest identity = {};       // of the program without source positions
+  std::vector<std::shared_ptr<Recording>> next; // what came after the observation at the end
+
+  const int64_t *sizesOf(const Value &v) const { return dims.data() + v.firstDim; }
+  const int64_t *stridesOf(const Value &v) const { return dims.data() + v.firstDim + v.rank; }
+  Site siteOf(uint32_t step) const;
+  /// Are the first `count` steps of both the same program?
+  bool samePrefix(const Recording &other, uint32_t count) const;
+  /// Adds storages to what the compiled code gives back; false if all were there.
+  bool want(const std::vector<uint32_t> &more);
+
+  // Compilation; set from the helper's thread.
+  CompileState state() const { return stateNow.load(std::memory_order_acquire); }
+  std::shared_ptr<const Compiled> compiled() const;
+  void finishCompile(std::shared_ptr<const Compiled> result, std::string why, std::string how);
+  void startCompile() { stateNow.store(CompileState::Pending, std::memory_order_release); }
+  std::string failure() const;
+  std::string origin() const;
+  uint64_t generation = 0; // of the process (forks) when its compile was asked for
+
+  // Counts for the report.
+  uint64_t launches = 0, interpreted = 0, recompiles = 0;
+
+private:
+  std::atomic<CompileState> stateNow{CompileState::None};
+  mutable std::mutex mutex;
+  std::shared_ptr<const Compiled> result;
+  std::string why, how;
+};
+
+/// Layout of a tensor compared with a recorded value's; not the storage.
+bool sameLayout(const Recording &r, const Value &v, const TensorImpl *t);
+
+} // namespace torchc::jit

@@ -1,0 +1,547 @@
+#include "frontends/jit/Retrace.h"
+#include "frontends/autograd/Views.h"
+#include "frontends/eager/Dispatch.h"
+#include "frontends/eager/Modes.h"
+#include "frontends/jit/Function.h"
+#include "frontends/jit/Interpret.h"
+#include "frontends/jit/Tracer.h"
+#include <algorithm>
+
+namespace torchc::jit {
+namespace {
+
+// While other runs are active they may replace the tags that this one left on shared storages.
+std::atomic<uint32_t> activeRuns{0}, startedRuns{0};
+
+uint64_t runWord(const Run *r) { return reinterpret_cast<uint64_t>(r); }
+
+// Deferred tensors have a null base, so that their pointers are offsets: no pointer arithmetic.
+char *at(char *base, int64_t offset) { return reinterpret_cast<char *>(reinterpret_cast<intptr_t>(base) + offset); }
+int64_t offsetFrom(const char *p, const char *base) { return reinterpret_cast<intptr_t>(p) - reinterpret_cast<intptr_t>(base); }
+
+} // namespace
+
+void settle(TensorImpl *t) {
+  if (t->storage && t->storage->reserved == storageLost)
+    fail("this tensor was never computed: an earlier operation of the compiled function failed");
+  if (t->flags & flagDeferredData) {
+    t->data = at(t->storage->data, reinterpret_cast<intptr_t>(t->data));
+    t->flags &= ~flagDeferredData;
+  }
+  t->flags &= ~uint32_t(FlagPending);
+}
+
+Run::Run(Function &f, Segments roots) : function(f) {
+  alone = activeRuns.fetch_add(1) == 0;
+  started = ++startedRuns;
+  start(std::move(roots));
+}
+
+Run::~Run() {
+  endSegment();
+  activeRuns--;
+}
+
+void Run::start(Segments s) {
+  endSegment();
+  segments = std::move(s);
+  graph.reset();
+  tag = uint64_t(nextRunId()) << 32;
+}
+
+/// Drops what a segment holds; deferred storages must have been computed, or are lost.
+void Run::endSegment() {
+  for (Slot &s : slots) {
+    if (!s.storage || s.storage->reserved != runWord(this))
+      continue;
+    s.storage->reserved = s.pending ? storageLost : 0;
+    if (s.pending && s.storage->context == this) {
+      s.storage->deleter = nullptr;
+      s.storage->context = nullptr;
+    }
+  }
+  slots.clear();
+  for (TensorImpl *t : std::exchange(written, {})) {
+    if (!t->storage || !t->storage->reserved)
+      t->flags &= ~uint32_t(FlagPending);
+    release(t);
+  }
+  for (TensorImpl *t : std::exchange(inputs, {}))
+    if (t)
+      release(t);
+  generators.clear();
+  bound.clear();
+  checked.clear();
+  position = 0;
+}
+
+bool Run::usable(const Recording &r) const {
+  return r.refused.empty() && (r.state() == CompileState::Ready || function.options().interpret);
+}
+
+void Run::choose(std::shared_ptr<Recording> r) {
+  graph = std::move(r);
+  if (!graph)
+    return;
+  slots.resize(graph->storages.size());
+  inputs.resize(graph->inputs.size());
+  generators.resize(graph->inputs.size());
+}
+
+//===-- matching ------------------------------------------------------------------------------------------------===//
+
+bool Run::match(const OpCall &call) {
+  if (graph && matches(call))
+    return true;
+  std::shared_ptr<Recording> before = graph;
+  for (const std::shared_ptr<Recording> &other : segments) {
+    if (other == before || !usable(*other) || (before && !before->samePrefix(*other, position)))
+      continue;
+    choose(other);
+    if (matches(call))
+      return true;
+  }
+  choose(before);
+  return false;
+}
+
+bool Run::matches(const OpCall &call) {
+  if (position >= graph->steps.size())
+    return false;
+  size_t mark = bound.size();
+  if (matchesStep(call, graph->steps[position]))
+    return true;
+  unbind(mark);
+  return false;
+}
+
+bool Run::matchesStep(const OpCall &call, const Step &s) {
+  if (s.op != call.op || s.out != call.out.kind || s.numOperands != call.numOperands || s.numAttrs != call.numAttrs)
+    return false;
+  const Attr *attrs = graph->attrs.data() + s.firstAttr;
+  for (int i = 0; i < call.numAttrs; i++)
+    if (!(attrs[i] == call.attrs[i]))
+      return false;
+  const Attr *number = attrs + s.numAttrs;
+  for (int i = 0; i < call.numOperands; i++) {
+    uint32_t want = graph->ins[s.firstIn + uint32_t(i)];
+    const Operand &o = call.operands[i];
+    if (o.isNumber()) {
+      if (want != traceNone || !(*number++ == o.number.attr()))
+        return false;
+    } else if (i == 0 && s.random != traceNone) {
+      if (!bindRandom(o.tensor, s))
+        return false;
+    } else if (!resolves(o.tensor, want))
+      return false;
+  }
+  return call.out.kind == Out::None || resolves(call.out.tensor, s.result);
+}
+
+bool Run::resolves(TensorImpl *t, uint32_t want) {
+  if (TORCHC_LIKELY(t->tag == (tag | want)))
+    return true;
+  if (want == traceNone || !t->storage)
+    return false;
+  if ((t->flags & FlagPending) && t->storage->reserved != runWord(this)) {
+    if (t->storage->reserved > storageLost)
+      return false; // another thread's; the eager path says so
+    settle(t);
+  }
+  const Value &v = graph->values[want];
+  Slot &slot = slots[v.storage];
+  if (!slot.storage)
+    return v.input != traceNone && !graph->inputs[v.input].generator && bind(t, want);
+  if (slot.storage != t->storage || offsetFrom(t->data, slot.base) != v.offset || !sameLayout(*graph, v, t))
+    return false;
+  t->tag = tag | want;
+  return true;
+}
+
+/// Number of a storage that this segment has met, or traceNone.
+uint32_t Run::numberOf(Storage *s) const {
+  if (s->tag >> 32 == tag >> 32)
+    return uint32_t(s->tag);
+  if (alone && startedRuns.load() == started)
+    return traceNone;
+  for (uint32_t n = 0; n < slots.size(); n++)
+    if (slots[n].storage == s)
+      return n;
+  return traceNone;
+}
+
+/// First touch of an input.
+bool Run::bind(TensorImpl *t, uint32_t want) {
+  const Value &v = graph->values[want];
+  if (t->device || t->storage->exposed || !sameLayout(*graph, v, t))
+    return false;
+  uint32_t other = numberOf(t->storage);
+  if (other != traceNone && graph->storages[other].memory != graph->storages[v.storage].memory)
+    return false;
+  if (other == traceNone)
+    t->storage->tag = tag | v.storage;
+  slots[v.storage] = {t->storage, t->data};
+  inputs[v.input] = retain(t);
+  bound.push_back(v.input);
+  t->tag = tag | want;
+  return true;
+}
+
+bool Run::bindRandom(TensorImpl *state, const Step &s) {
+  uint32_t input = graph->values[graph->ins[s.firstIn]].input;
+  if (!state || !state->storage || state->dtype != DType::I64 || state->numel != 2 || !state->contiguous())
+    return false;
+  auto *words = reinterpret_cast<const uint64_t *>(state->data);
+  for (uint32_t b : bound)
+    if (b == input)
+      return words[0] == generators[input].first && words[1] == generators[input].second + s.random;
+  if (s.random)
+    return false;
+  generators[input] = {words[0], words[1]};
+  bound.push_back(input);
+  return true;
+}
+
+/// Forgets inputs that a failed match has met.
+void Run::unbind(size_t mark) {
+  for (; bound.size() > mark; bound.pop_back()) {
+    uint32_t input = bound.back();
+    TensorImpl *t = std::exchange(inputs[input], nullptr);
+    if (!t)
+      continue;
+    uint32_t storage = graph->values[graph->inputs[input].value].storage;
+    slots[storage] = {};
+    if (t->storage && t->storage->tag == (tag | storage))
+      t->storage->tag = 0;
+    t->tag = 0;
+    release(t);
+  }
+}
+
+//===-- deferring -----------------------------------------------------------------------------------------------===//
+
+TensorImpl *Run::op(const OpCall &call) {
+  TapePlan plan = call.out.kind == Out::None ? planTape(call) : planInto(call); // the latter may copy, as an op of its own
+  if (gone || !match(call)) {
+    // At the start of a segment that has recordings which aren't compiled (yet), leaving is no news.
+    bool known = !graph && !segments.empty() && std::none_of(segments.begin(), segments.end(), [&](auto &r) { return usable(*r); });
+    leave(known ? nullptr : "the program goes on differently from every recording");
+    return nullptr;
+  }
+  const Step &s = graph->steps[position];
+  const OpInfo &info = opInfo(call.op);
+  if ((info.flags & OpMayRaise) && !indexInRange(call, s)) {
+    leave("an index that can't be checked before its op runs, or is out of range");
+    return nullptr;
+  }
+  position++;
+  if (s.out != Out::None) {
+    write(call.out.tensor, s);
+    finishInto(call, plan);
+    return retain(call.out.tensor);
+  }
+  Tensor out(s.isView ? view(call, s) : fresh(s));
+  out->tag = tag | s.result;
+  if (info.flags & OpIsView)
+    trackView(call.op, call.attrs, call.numAttrs, call.operands[0].tensor, out.impl());
+  if (plan.wanted && isFloat(out->dtype))
+    setNode(out.impl(), recordNode(call, plan, out.impl()));
+  return out.take();
+}
+
+void Run::pendingDied(Storage *s) {
+  if (auto *run = static_cast<Run *>(s->context))
+    run->slots[uint32_t(s->tag)].storage = nullptr;
+}
+
+TensorImpl *Run::fresh(const Step &s) {
+  const Value &v = graph->values[s.result];
+  Storage *st = newForeignStorage(nullptr, graph->storages[v.storage].nbytes, pendingDied, this);
+  if (!st)
+    outOfMemory(sizeof(Storage));
+  st->tag = tag | v.storage;
+  st->reserved = runWord(this);
+  slots[v.storage] = {st, nullptr, true};
+  TensorImpl *t = newShell(v.dtype, v.rank, graph->sizesOf(v));
+  t->storage = st;
+  t->flags |= FlagPending | flagDeferredData;
+  return t;
+}
+
+TensorImpl *Run::view(const OpCall &call, const Step &s) {
+  const Value &v = graph->values[s.result];
+  const Slot &slot = slots[v.storage];
+  TensorImpl *a = call.operands[0].tensor;
+  TensorImpl *t = newShell(v.dtype, v.rank, graph->sizesOf(v), v.contiguous ? nullptr : graph->stridesOf(v));
+  t->flags |= a->flags & (FlagInferenceTensor | flagOwnVersion);
+  t->ownVersion = a->ownVersion;
+  t->storage = retain(a->storage);
+  t->data = at(slot.base, v.offset);
+  if (slot.pending)
+    t->flags |= FlagPending | flagDeferredData;
+  else if (slot.dirty)
+    t->flags |= FlagPending;
+  return t;
+}
+
+void Run::write(TensorImpl *target, const Step &s) {
+  checked.clear(); // an index may have been written
+  Slot &slot = slots[graph->values[s.result].storage];
+  if (!slot.pending && !slot.dirty) {
+    slot.dirty = true;
+    slot.storage->reserved = runWord(this);
+  }
+  if (!(target->flags & FlagPending)) {
+    target->flags |= FlagPending;
+    written.push_back(retain(target));
+  }
+}
+
+//===-- ops that may raise on their data ------------------------------------------------------------------------===//
+
+/// Marks the steps that compute a deferred storage; false if something was written in place on the way.
+bool Run::needs(uint32_t storage, std::vector<bool> &steps) const {
+  if (graph->storages[storage].isInput)
+    return !slots[storage].dirty;
+  uint32_t definition = traceNone;
+  for (uint32_t i = 0; i < position; i++) {
+    const Step &s = graph->steps[i];
+    if (s.isView || graph->values[s.result].storage != storage)
+      continue;
+    if (s.out != Out::None)
+      return false;
+    definition = i;
+  }
+  if (definition == traceNone)
+    return false;
+  if (steps[definition])
+    return true;
+  steps[definition] = true;
+  const Step &s = graph->steps[definition];
+  for (uint32_t k = 0; k < s.numOperands; k++)
+    if (uint32_t in = graph->ins[s.firstIn + k]; in != traceNone && !needs(graph->values[in].storage, steps))
+      return false;
+  return true;
+}
+
+static bool allBelow(const Tensor &index, int64_t bound) {
+  InternalGuard quiet;
+  Tensor wide = index->dtype == DType::I64 && index->contiguous()
+                    ? index
+                    : callOp(OpId::Cast, {index}, {Attr::dtype(DType::I64)});
+  auto *p = reinterpret_cast<const int64_t *>(wide->data);
+  bool ok = true;
+  for (int64_t i = 0; i < wide->numel; i++)
+    ok &= uint64_t(p[i]) < uint64_t(bound);
+  return ok;
+}
+
+/// Checks an index tensor now, so that the compiled code can't trap and an error comes from the line that eager would
+/// name. The few steps that compute the index run for that.
+bool Run::indexInRange(const OpCall &call, const Step &s) {
+  if (opInfo(call.op).family != Family::Indexing || call.numOperands < 2 || !call.operands[1].tensor || !call.numAttrs)
+    return false;
+  const Value &x = graph->values[graph->ins[s.firstIn]];
+  uint32_t index = graph->ins[s.firstIn + 1];
+  int64_t dim = call.attrs[0].i < 0 ? call.attrs[0].i + std::max<int>(x.rank, 1) : call.attrs[0].i;
+  int64_t bound = x.rank ? graph->sizesOf(x)[dim] : 1;
+  for (auto &[value, below] : checked)
+    if (value == index && below <= bound)
+      return true;
+  std::vector<bool> steps(position, false);
+  const Value &v = graph->values[index];
+  if (!needs(v.storage, steps))
+    return false;
+  Interpreter interpreter(*graph);
+  for (uint32_t n = 0; n < slots.size(); n++)
+    if (slots[n].storage && !slots[n].pending)
+      interpreter.bind(n, slots[n].storage, slots[n].base);
+  for (uint32_t i = 0; i < position; i++)
+    if (steps[i])
+      interpreter.run(i);
+  if (!allBelow(interpreter.tensorOf(index), bound))
+    return false;
+  checked.emplace_back(index, bound);
+  return true;
+}
+
+//===-- computing -----------------------------------------------------------------------------------------------===//
+
+/// Does a recording end where the program stands? Chooses it.
+bool Run::endsHere() {
+  if (position == graph->steps.size())
+    return true;
+  for (const std::shared_ptr<Recording> &other : segments)
+    if (other->steps.size() == position && usable(*other) && graph->samePrefix(*other, position)) {
+      // Only what the steps so far have met can be bound: the shorter recording has all of it.
+      choose(other);
+      return true;
+    }
+  return false;
+}
+
+void Run::observe() {
+  if (gone || !graph || !position)
+    return;
+  bool ends = endsHere();
+  flush();
+  if (!ends) {
+    leave("a value was looked at where no recording saw that");
+    return;
+  }
+  Segments next = graph->next;
+  start(std::move(next));
+}
+
+void Run::leave(const char *reason) {
+  if (gone)
+    return;
+  Site site = reason && sourceCallback ? sourceCallback() : Site();
+  struct Clear {
+    Run &r;
+    ~Clear() {
+      r.gone = true;
+      changeFlags(0, FlagRetracing);
+      r.endSegment();
+    }
+  } clear{*this};
+  if (reason)
+    function.noteLeave(site, reason);
+  flush();
+}
+
+void Run::finish() {
+  if (gone)
+    return;
+  if (graph && position) {
+    bool ends = endsHere();
+    flush();
+    if (!ends)
+      function.noteLeave({}, "the function returned where no recording did");
+  }
+  gone = true;
+  endSegment();
+}
+
+void Run::flush() {
+  if (!position || !graph)
+    return;
+  try {
+    compute();
+  } catch (...) { // what came after the failing op is lost, as eager would never have reached it
+    gone = true;
+    changeFlags(0, FlagRetracing);
+    endSegment();
+    throw;
+  }
+}
+
+void Run::compute() {
+  std::vector<Storage *> alive(slots.size(), nullptr); // deferred storages that somebody still has
+  for (size_t n = 0; n < slots.size(); n++)
+    if (slots[n].pending && slots[n].storage)
+      alive[n] = retain(slots[n].storage);
+  struct Drop {
+    std::vector<Storage *> &v;
+    ~Drop() {
+      for (Storage *s : v)
+        if (s)
+          release(s);
+    }
+  } drop{alive};
+  for (Storage *s : alive) {
+    if (!s)
+      continue;
+    Storage *memory = newStorage(s->nbytes);
+    if (!memory)
+      outOfMemory(s->nbytes);
+    s->data = memory->data;
+    s->context = memory;
+    s->deleter = [](Storage *x) { release(static_cast<Storage *>(x->context)); };
+  }
+  if (position == graph->steps.size() && launch(alive))
+    graph->launches++;
+  else
+    interpret();
+  for (Slot &s : slots)
+    if (s.storage && s.storage->reserved == runWord(this)) {
+      s.storage->reserved = 0;
+      s.pending = s.dirty = false;
+    }
+  position = 0;
+  for (TensorImpl *t : std::exchange(written, {})) {
+    settle(t);
+    release(t);
+  }
+}
+
+/// Everything alive must be among the results; what else is alive is asked for and the segment compiled again.
+bool Run::fits(const Compiled &c, const std::vector<Storage *> &alive) {
+  std::vector<uint32_t> missing;
+  for (uint32_t n = 0; n < alive.size(); n++)
+    if (alive[n] && !c.gives(n))
+      missing.push_back(n);
+  if (missing.empty())
+    return true;
+  function.wantMore(graph, missing);
+  return false;
+}
+
+bool Run::launch(const std::vector<Storage *> &alive) {
+  std::shared_ptr<const Compiled> c = graph->compiled();
+  if (!c || !fits(*c, alive))
+    return false;
+  struct Scratch {
+    std::vector<Storage *> list;
+    const Compiled &c;
+    void *arena;
+    ~Scratch() {
+      for (Storage *s : list)
+        release(s);
+      if (arena)
+        c.returnArena(arena);
+    }
+  } scratch{{}, *c, c->takeArena()};
+  if (!scratch.arena)
+    outOfMemory(c->meta().arena);
+  std::vector<void *> ptrs;
+  ptrs.reserve(c->meta().results.size() + inputs.size() + 2);
+  for (uint32_t n : c->meta().results) {
+    if (!alive[n]) {
+      Storage *s = newStorage(graph->storages[n].nbytes);
+      if (!s)
+        outOfMemory(graph->storages[n].nbytes);
+      scratch.list.push_back(s);
+    }
+    ptrs.push_back(alive[n] ? alive[n]->data : scratch.list.back()->data);
+  }
+  for (size_t i = 0; i < inputs.size(); i++)
+    ptrs.push_back(graph->inputs[i].generator ? static_cast<void *>(&generators[i]) : inputs[i]->data);
+  int32_t status = 0;
+  ptrs.push_back(&status);
+  ptrs.push_back(scratch.arena);
+  c->entry()(ptrs.data(), nullptr, nullptr, 0, 1);
+  return status == 0; // a trap has changed no input: the caller interprets, which raises what eager raises
+}
+
+void Run::interpret() {
+  graph->interpreted++;
+  Interpreter interpreter(*graph);
+  for (uint32_t n = 0; n < slots.size(); n++)
+    if (slots[n].storage)
+      interpreter.bind(n, slots[n].storage, slots[n].pending ? slots[n].storage->data : slots[n].base);
+  std::vector<std::pair<uint64_t, uint64_t>> states = generators;
+  for (uint32_t i = 0; i < states.size(); i++)
+    if (graph->inputs[i].generator)
+      interpreter.bindGenerator(i, reinterpret_cast<const uint64_t *>(&states[i]));
+  for (uint32_t i = 0; i < position; i++) {
+    interpreter.run(i);
+    Slot &slot = slots[graph->values[graph->steps[i].result].storage];
+    if (slot.pending && slot.storage) { // computed, whatever a later op throws
+      slot.storage->reserved = 0;
+      slot.pending = false;
+    }
+  }
+}
+
+} // namespace torchc::jit

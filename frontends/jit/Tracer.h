@@ -1,0 +1,61 @@
+// Records what a thread executes as segments (Recording). Knows tensors and ops only: it is fed by the dispatcher.
+#pragma once
+#include "frontends/jit/Recording.h"
+#include <functional>
+#include <unordered_map>
+
+namespace torchc::jit {
+
+/// Where the program stands: the binding answers for Python. May take the interpreter's lock.
+using SourceCallback = Site (*)();
+extern SourceCallback sourceCallback;
+
+/// A number for each recording or run, so that tags of others are told apart.
+uint32_t nextRunId();
+
+class Tracer {
+public:
+  /// Segments are handed to `sink` as they end, in order.
+  explicit Tracer(std::function<void(std::unique_ptr<Recording>)> sink);
+  ~Tracer();
+  Tracer(const Tracer &) = delete;
+
+  void record(const OpCall &call, TensorImpl *result);
+  /// The program looks at `t` (null: at something): the segment ends here if it made or wrote `t`.
+  void observe(TensorImpl *t);
+  /// The segment can't be compiled; the first reason counts.
+  void refuse(std::string why);
+  /// Ends the last segment.
+  void finish();
+
+private:
+  struct Generator {
+    uint32_t value;
+    uint64_t seed, ordinal;
+  };
+  void begin();
+  void end();
+  uint32_t valueOf(TensorImpl *t);
+  uint32_t find(uint32_t storage, TensorImpl *t);
+  uint32_t addInput(TensorImpl *t);
+  uint32_t addGenerator(uint64_t seed, uint64_t ordinal);
+  uint32_t addValue(TensorImpl *t, uint32_t storage);
+  uint32_t addStorage(Storage *s, char *base, int64_t nbytes, bool isInput, DType dtype);
+  bool operands(const OpCall &call, Step &step);
+  bool randomState(TensorImpl *state, Step &step);
+  bool place(const OpCall &call, TensorImpl *result, Step &step, uint32_t &output);
+  void addNode(const OpCall &call, const Step &step, uint32_t output);
+  static void storageDied(Storage *s, void *tracer);
+
+  std::function<void(std::unique_ptr<Recording>)> sink;
+  std::unique_ptr<Recording> r;
+  uint64_t tag = 0;
+  std::unordered_map<Storage *, uint32_t> numbers;
+  std::vector<char *> bases;                    // by storage
+  std::vector<Storage *> alive;                 // fresh storages by number; null: freed, or an input
+  std::vector<std::vector<uint32_t>> layouts;   // canonical values by storage
+  std::vector<TensorImpl *> held;               // inputs, so that their memory isn't reused meanwhile
+  std::vector<Generator> generators;
+};
+
+} // namespace torchc::jit
