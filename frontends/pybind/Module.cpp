@@ -15,7 +15,7 @@ extern "C" __attribute__((visibility("default"))) PyObject *PyInit__C() {
     return nullptr;
   // State before ops: of two functions with one name the op table's counts.
   if (guarded([&] {
-        return addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) && addOps(module);
+        return addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) && addOps(module) && addJit(module);
       }))
     return module;
   if (!PyErr_Occurred())

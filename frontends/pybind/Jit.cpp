@@ -1,0 +1,228 @@
+// torchc.compile's core as a Python callable: a jit::Call around each call of the program's function.
+#include "frontends/jit/Function.h"
+#include "frontends/pybind/PyTensor.h"
+#include <frameobject.h>
+#include <structmember.h>
+
+namespace torchc::py {
+namespace {
+
+std::string *packageFolder; // frames below it are torchc's own, not the program's
+
+std::string text(PyObject *o) {
+  const char *s = o && PyUnicode_Check(o) ? PyUnicode_AsUTF8(o) : nullptr;
+  if (!s)
+    PyErr_Clear();
+  return s ? s : "";
+}
+
+/// The innermost frame of the program; ops may run without Python's lock.
+jit::Site programSite() {
+  GilHold gil;
+  jit::Site site;
+  Ref frame = Ref::borrow(reinterpret_cast<PyObject *>(PyEval_GetFrame()));
+  while (frame) {
+    auto *f = reinterpret_cast<PyFrameObject *>(frame.get());
+    Ref code(reinterpret_cast<PyObject *>(PyFrame_GetCode(f)));
+    auto *c = reinterpret_cast<PyCodeObject *>(code.get());
+    std::string file = text(c->co_filename);
+    if (!packageFolder || file.compare(0, packageFolder->size(), *packageFolder) != 0) {
+      site.file = file;
+      site.function = text(c->co_name);
+      site.line = uint32_t(std::max(PyFrame_GetLineNumber(f), 0));
+      return site;
+    }
+    frame = Ref(reinterpret_cast<PyObject *>(PyFrame_GetBack(f)));
+  }
+  return site;
+}
+
+struct Compiled {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *fn, *dict, *weakRefs;
+  jit::Function *core;
+  bool background;
+};
+Compiled *self(PyObject *o) { return reinterpret_cast<Compiled *>(o); }
+
+void waitForCompiles() {
+  GilRelease release; // callbacks must not wait for us
+  jit::CompileService::global().wait();
+}
+
+PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *names) {
+  Compiled *c = self(o);
+  Ref keep = Ref::borrow(o); // the call may drop the last reference
+  return guarded([&]() -> PyObject * {
+    Ref result;
+    bool recorded;
+    {
+      jit::Call call(*c->core);
+      recorded = call.tracer();
+      result = Ref(PyObject_Vectorcall(c->fn, args, n, names));
+      if (!result) {
+        PythonError error; // what was deferred is computed first, without an exception pending
+        throw error;
+      }
+      call.finish();
+    }
+    if (recorded && !c->background)
+      waitForCompiles();
+    return result.take();
+  });
+}
+
+PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  PyObject *fn;
+  const char *name, *file = "";
+  int line = 0, compile = 1, background = 1, interpret = 0, limit = 32;
+  static const char *names[] = {"fn", "name", "file", "line", "compile", "background", "interpret", "limit", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sipppi", const_cast<char **>(names), &fn, &name, &file, &line,
+                                   &compile, &background, &interpret, &limit))
+    return nullptr;
+  if (!PyCallable_Check(fn)) {
+    PyErr_Format(PyExc_TypeError, "expected a callable, got %.200s", Py_TYPE(fn)->tp_name);
+    return nullptr;
+  }
+  return guarded([&] {
+    jit::FunctionOptions o;
+    o.name = name;
+    o.site.file = file;
+    o.site.function = name;
+    o.site.line = uint32_t(std::max(line, 0));
+    o.compile = compile;
+    o.interpret = interpret;
+    o.maxRecordings = limit;
+    auto core = std::make_unique<jit::Function>(std::move(o));
+    PyObject *made = check(type->tp_alloc(type, 0));
+    Compiled *c = self(made);
+    c->vectorcall = callCompiled;
+    c->fn = Py_NewRef(fn);
+    c->core = core.release();
+    c->background = background;
+    return made;
+  });
+}
+
+int traverse(PyObject *o, visitproc visit, void *arg) {
+  Py_VISIT(self(o)->fn);
+  Py_VISIT(self(o)->dict);
+  Py_VISIT(Py_TYPE(o));
+  return 0;
+}
+int clear(PyObject *o) {
+  Py_CLEAR(self(o)->fn);
+  Py_CLEAR(self(o)->dict);
+  return 0;
+}
+void dealloc(PyObject *o) {
+  PyTypeObject *type = Py_TYPE(o);
+  PyObject_GC_UnTrack(o);
+  if (self(o)->weakRefs)
+    PyObject_ClearWeakRefs(o);
+  clear(o);
+  delete self(o)->core;
+  type->tp_free(o);
+  Py_DECREF(type);
+}
+
+/// As a function found in a class: a bound method.
+PyObject *descrGet(PyObject *o, PyObject *instance, PyObject *) {
+  return !instance || instance == Py_None ? Py_NewRef(o) : PyMethod_New(o, instance);
+}
+
+PyObject *report(PyObject *o, PyObject *) {
+  return guarded([&] {
+    std::string s = self(o)->core->report();
+    return check(PyUnicode_DecodeUTF8(s.data(), Py_ssize_t(s.size()), "replace"));
+  });
+}
+PyObject *tier(PyObject *o, PyObject *) {
+  return guarded([&] {
+    std::string why, name = self(o)->core->tier(&why);
+    return check(Py_BuildValue("(ss)", name.c_str(), why.c_str()));
+  });
+}
+PyObject *counts(PyObject *o, PyObject *) {
+  return guarded([&] {
+    jit::Function::Counts c = self(o)->core->counts();
+    return check(Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK}", "calls", c.calls, "recorded", c.recorded, "retraced",
+                               c.retraced, "left", c.left, "recordings", c.recordings, "ready", c.ready, "failed", c.failed,
+                               "pending", c.pending, "launches", c.launches, "interpreted", c.interpreted));
+  });
+}
+
+PyMethodDef methods[] = {
+    {"report", report, METH_NOARGS,
+     "report($self)\n--\n\nWhat calls do and why, the recordings with their state, and what happened, as text."},
+    {"tier", tier, METH_NOARGS, "tier($self)\n--\n\nWhat the next call does (eager, recording, re-trace), and why."},
+    {"counts", counts, METH_NOARGS, "counts($self)\n--\n\nHow many calls, recordings and launches there were, as a dict."},
+    {}};
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, vectorcall), READONLY, nullptr},
+                         {"__dictoffset__", T_PYSSIZET, offsetof(Compiled, dict), READONLY, nullptr},
+                         {"__weaklistoffset__", T_PYSSIZET, offsetof(Compiled, weakRefs), READONLY, nullptr},
+                         {"function", T_OBJECT, offsetof(Compiled, fn), READONLY, "the function that is compiled"},
+                         {}};
+PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
+PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void *>(newCompiled)},
+                       {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
+                       {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
+                       {Py_tp_clear, reinterpret_cast<void *>(clear)},
+                       {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+                       {Py_tp_descr_get, reinterpret_cast<void *>(descrGet)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_members, members},
+                       {Py_tp_getset, getset},
+                       {Py_tp_doc, const_cast<char *>("A function that torchc.compile made; called like the original.")},
+                       {}};
+PyType_Spec spec = {"torchc._C.CompiledFunction", sizeof(Compiled), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+/// _jit_configure(helper, cache_folder, package_folder, why): before the first compile. An empty helper: nothing is
+/// compiled, and `why` is the reason that reports give.
+PyObject *configure(PyObject *, PyObject *args) {
+  const char *helper, *cache, *package, *why;
+  if (!PyArg_ParseTuple(args, "ssss", &helper, &cache, &package, &why))
+    return nullptr;
+  return guarded([&] {
+    if (!packageFolder)
+      packageFolder = new std::string;
+    *packageFolder = package;
+    jit::sourceCallback = programSite;
+    jit::CompileService::Options o;
+    o.helper = helper;
+    if (*cache)
+      o.cacheFolder = cache;
+    o.why = why;
+    return PyBool_FromLong(jit::CompileService::configure(std::move(o)));
+  });
+}
+PyObject *wait(PyObject *, PyObject *) {
+  return guarded([&]() -> PyObject * {
+    waitForCompiles();
+    Py_RETURN_NONE;
+  });
+}
+PyObject *helperPid(PyObject *, PyObject *) { return PyLong_FromLong(jit::CompileService::global().helperPid()); }
+PyObject *recordsText(PyObject *, PyObject *) {
+  return guarded([&] {
+    std::string s = jit::Records::global().text();
+    return check(PyUnicode_DecodeUTF8(s.data(), Py_ssize_t(s.size()), "replace"));
+  });
+}
+PyMethodDef functions[] = {{"_jit_configure", configure, METH_VARARGS, nullptr},
+                           {"_jit_wait", wait, METH_NOARGS, "_jit_wait()\n--\n\nWaits until no compile is pending."},
+                           {"_jit_helper_pid", helperPid, METH_NOARGS, "_jit_helper_pid()\n--\n\nOf the helper process, or -1."},
+                           {"_jit_records", recordsText, METH_NOARGS,
+                            "_jit_records()\n--\n\nThe process's records of fallbacks, misses and failures, as text."},
+                           {}};
+
+} // namespace
+
+bool addJit(PyObject *module) {
+  PyObject *type = PyType_FromSpec(&spec);
+  return type && PyModule_AddObject(module, "_CompiledFunction", type) == 0 && PyModule_AddFunctions(module, functions) == 0;
+}
+
+} // namespace torchc::py

@@ -1,0 +1,95 @@
+"""torchc.compile: the same program as native code, without waiting and without changing what it computes.
+
+The first call runs eagerly and is recorded; a helper process compiles in the background; later calls run the Python
+code with its operations matched against the recording and launched together. Whatever isn't recorded runs eagerly and
+is recorded next time. `fn.report()` tells what happens and why.
+"""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import sys
+
+from torchc import _C, knobs
+from torchc.errors import Unsupported
+
+__all__ = ["compile", "records"]
+
+
+def _helper() -> tuple[str, str]:
+    """The compiler's executable and, where there is none, the reason."""
+    package = pathlib.Path(_C.__file__).resolve().parent
+    places = [
+        package / "bin/torchc",  # a wheel
+        package.parents[1] / "bin/torchc",  # a build folder: build/dev/python/torchc
+        pathlib.Path(sys.executable).parent / "torchc",
+    ]
+    for place in places:
+        if place.is_file():
+            return str(place), ""
+    return "", f"there is no compiler: expected the executable {places[0]} or {places[1]}"
+
+
+@functools.cache
+def _configure() -> None:
+    """Tells the core once where compiler, cache and package lie."""
+    path, why = _helper()
+    _C._jit_configure(path, knobs.cache_dir or "", str(pathlib.Path(__file__).resolve().parents[1]) + "/", why)
+
+
+def compile(  # noqa: A001 - the name is PyTorch's
+    fn=None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    mode: str = "exact",
+    background: bool = True,
+):
+    """A callable that computes what `fn` does, bit for bit, as compiled code once that is ready. Also a decorator.
+
+    Args:
+        fn: a function, or a module: then its `forward` is compiled and all else passes through.
+        fullgraph: raises Unsupported: a whole-graph guarantee is not implemented.
+        dynamic: None or False; each shape is compiled by itself. True raises Unsupported.
+        mode: "exact" ("default" is accepted); others raise Unsupported.
+        background: False waits for the compiler after each recorded call.
+
+    Raises TypeError when `fn` is not callable.
+    """
+    if fullgraph:
+        raise Unsupported("compile(fullgraph=True): an error instead of eager execution is not implemented")
+    if dynamic:
+        raise Unsupported("compile(dynamic=True): sizes as inputs of compiled code; each shape is compiled by itself")
+    if mode not in ("exact", "default", None):
+        raise Unsupported(f"compile(mode={mode!r}): only mode='exact' is implemented")
+    if fn is None:
+        return functools.partial(compile, background=background)
+    if not callable(fn):
+        raise TypeError(f"compile() expects a function or a module, got {type(fn).__name__}")
+    nn = sys.modules.get("torchc.nn")
+    if nn is not None and isinstance(fn, nn.Module):
+        from torchc.jit._module import CompiledModule
+
+        return CompiledModule(fn, _compiled(fn.forward, background, type(fn).__name__))
+    return _compiled(fn, background)
+
+
+def _compiled(fn, background: bool, name: str | None = None, **options):
+    _configure()
+    code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
+    compiled = _C._CompiledFunction(
+        fn,
+        name or getattr(fn, "__qualname__", type(fn).__name__),
+        code.co_filename if code else "",
+        code.co_firstlineno if code else 0,
+        compile=knobs.compile != "off",
+        background=background,
+        **options,
+    )
+    return functools.update_wrapper(compiled, fn)
+
+
+def records() -> str:
+    """What the process's compiled functions did that one may want to know, one line each."""
+    return _C._jit_records()
