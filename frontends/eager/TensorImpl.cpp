@@ -7,7 +7,8 @@
 
 namespace torchc {
 
-JitHooks jitHooks = {};
+// Nothing is pending before frontends/jit installs its hooks; a mode without them records nothing.
+JitHooks jitHooks = {nullptr, nullptr, nullptr, [](TensorImpl *) {}, nullptr, nullptr};
 void (*releasePyObject)(TensorImpl *) = nullptr;
 
 void fail(ErrorKind kind, std::string text) { throw Error(kind, std::move(text)); }
