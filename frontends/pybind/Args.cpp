@@ -280,9 +280,46 @@ std::string callText(const Call &c) {
   return out + ")";
 }
 
+/// Accepted without a closer look: what most calls pass.
+inline bool acceptsPlain(ArgType t, PyObject *o) {
+  switch (t) {
+  case ArgType::Tensor:
+  case ArgType::OptTensor: return isExactTensor(o);
+  case ArgType::Operand: return isExactTensor(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o);
+  case ArgType::Scalar: return PyFloat_CheckExact(o) || PyLong_CheckExact(o);
+  case ArgType::Int: return PyLong_CheckExact(o);
+  case ArgType::Bool: return PyBool_Check(o);
+  default: return false;
+  }
+}
+
+/// The plain case of tryBind: positional arguments of exact types.
+inline bool bindPlain(const Signature &s, const Call &c, Values &out) {
+  int at = s.method;
+  if (c.kwnames || at + c.n > s.positional)
+    return false;
+  out.v[0] = c.self;
+  for (Py_ssize_t i = 0; i < c.n; i++, at++) {
+    if (!acceptsPlain(s.params[at].type, c.args[i]))
+      return false;
+    out.v[at] = c.args[i];
+  }
+  out.varargs = nullptr;
+  out.numVarargs = 0;
+  for (; at < s.count; at++) {
+    if (!s.params[at].hasDefault)
+      return false;
+    out.v[at] = nullptr;
+  }
+  out.v[at] = nullptr;
+  return true;
+}
+
 } // namespace
 
 void bind(const Signature &s, const Call &c, Values &out) {
+  if (TORCHC_LIKELY(bindPlain(s, c, out)))
+    return;
   Mismatch bad;
   if (TORCHC_UNLIKELY(!tryBind(s, c, out, true, bad)))
     report(s, c, out, bad);

@@ -156,9 +156,10 @@ template <const char *name> PyObject *inPackage(PyObject *self, PyObject *const 
   all.insert(all.end(), args, args + n + (kw ? PyTuple_GET_SIZE(kw) : 0));
   return callPackage("torchc._tensor", name, all.data(), n + 1, kw);
 }
-constexpr char reprName[] = "repr_", formatName[] = "format_", copyName[] = "deepcopy", reduceName[] = "reduce_ex",
-               typeName_[] = "type_", newTensorName[] = "new_tensor", newFullName[] = "new_full",
-               newZerosName[] = "new_zeros", newOnesName[] = "new_ones", newEmptyName[] = "new_empty";
+constexpr char reprName[] = "repr_", formatName[] = "format_", copyName[] = "deepcopy", shallowName[] = "shallow_copy",
+               reduceName[] = "reduce_ex", typeName_[] = "type_", newTensorName[] = "new_tensor",
+               newFullName[] = "new_full", newZerosName[] = "new_zeros", newOnesName[] = "new_ones",
+               newEmptyName[] = "new_empty";
 
 } // namespace
 
@@ -197,6 +198,7 @@ PyMethodDef tensorConversions[] = {
     {"__dlpack__", fast(dlpackMethod), fastKeywords, nullptr},
     {"__dlpack_device__", dlpackDevice, METH_NOARGS, nullptr},
     {"__format__", fast(inPackage<formatName>), fastKeywords, nullptr},
+    {"__copy__", fast(inPackage<shallowName>), fastKeywords, nullptr},
     {"__deepcopy__", fast(inPackage<copyName>), fastKeywords, nullptr},
     {"__reduce_ex__", fast(inPackage<reduceName>), fastKeywords, nullptr},
     {"type", fast(inPackage<typeName_>), fastKeywords, "type($self, dtype=None)\n--\n\nThe type's name, or a cast."},

@@ -133,7 +133,11 @@ PyObject *makeSubclass(PyObject *, PyObject *args, PyObject *kwargs) {
 PyObject *asSubclass(PyObject *self, PyObject *cls) {
   return guarded([&]() -> PyObject * {
     checkClass(cls);
-    return wrapAs(reinterpret_cast<PyTypeObject *>(cls), reshape(Borrowed(self), Borrowed(self)->sizes()));
+    // A view that the tape follows: the object of self keeps its class.
+    Tensor t = expand(Borrowed(self), Borrowed(self)->sizes());
+    if (t.impl() == implOf(self))
+      fail(ErrorKind::Internal, "as_subclass(): expected a new view");
+    return wrapAs(reinterpret_cast<PyTypeObject *>(cls), std::move(t));
   });
 }
 

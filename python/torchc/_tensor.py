@@ -41,6 +41,16 @@ def reduce_ex(self, protocol):
     return rebuild, (data, self.dtype, tuple(self.shape), self.requires_grad, type(self), state)
 
 
+def shallow_copy(self):
+    """`copy.copy(tensor)`: another object on the same memory, attributes shared."""
+    if not self.is_leaf:
+        raise RuntimeError("only leaves can be copied by copy.copy: use detach()")
+    result = _C.Tensor._make_subclass(type(self), self, self.requires_grad)
+    if self.__dict__:
+        result.__dict__.update(self.__dict__)
+    return result
+
+
 def deepcopy(self, memo):
     """`copy.deepcopy(tensor)`: memory of its own, `.grad` and attributes copied too."""
     import copy

@@ -92,7 +92,11 @@ def test_subclasses_keep_class_and_attributes():
     gc.collect()
     leaf = y.grad_fn.next_functions[0][0].next_functions[0][0].variable
     assert type(leaf) is Named and leaf.name_of_it == "x"
-    assert type(torch.ones(3).as_subclass(Named)) is Named
+    plain = torch.ones(3, requires_grad=True)
+    other = plain.as_subclass(Named)
+    assert type(other) is Named and type(plain) is torch.Tensor
+    other.sum().backward()
+    assert plain.grad.tolist() == [1, 1, 1]
     died = Named.died
     del leaf, y
     gc.collect()
@@ -342,6 +346,8 @@ def test_pickle_and_deepcopy():
     for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
         assert y.tolist() == x.tolist() and y.requires_grad and y.note == [1] and y is not x
     assert copy.deepcopy(x).grad.tolist() == x.grad.tolist()
+    shallow = copy.copy(x)
+    assert shallow.data_ptr() == x.data_ptr() and shallow is not x and shallow.note is x.note
     pair = copy.deepcopy([x, x])
     assert pair[0] is pair[1] and pair[0].data_ptr() != x.data_ptr()
     for name in ("bfloat16", "float16", "bool", "int64"):
