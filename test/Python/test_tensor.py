@@ -466,6 +466,16 @@ def test_a_zero_dim_tensor_is_no_number():
     assert torch.ones(3).sum(dtype=torch.int16).dtype is torch.int16
 
 
+def test_results_keep_pytorch_s_types():
+    flags = torch.tensor([True, False])
+    assert flags.square().dtype is torch.int64
+    assert flags.masked_fill(flags, 0).tolist() == [False, False]
+    numbers = torch.tensor([1, 2])
+    assert numbers.masked_fill(flags, 5.0).tolist() == [5, 2]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        numbers.masked_fill(flags, 1.5)
+
+
 def test_a_list_of_lists_is_a_tuple():
     x = torch.arange(9).reshape(3, 3)
     with pytest.raises(NotImplementedError, match="more than one index tensor"):

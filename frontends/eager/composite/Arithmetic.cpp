@@ -78,7 +78,10 @@ Tensor whereBranches(const Tensor &condition, const Operand &input, const Operan
   return callOp(OpId::Where, {condition, input, other});
 }
 
-Tensor squareOf(const Tensor &input) { return callOp(OpId::Mul, {input, input}); }
+Tensor squareOf(const Tensor &input) {
+  Tensor x = input->dtype == DType::Bool ? as(input, DType::I64) : input; // as x**2 promotes
+  return callOp(OpId::Mul, {x, x});
+}
 
 Tensor powNumber(const Tensor &input, const Scalar &exponent) {
   DType t = typeOf(input, exponent);
@@ -125,6 +128,11 @@ Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value,
   Operand v = value;
   if (value.tensor && value.tensor->dtype != input->dtype)
     v = held = as(Tensor::borrow(value.tensor), input->dtype);
+  if (!value.tensor && category(value.number.dtype()) > category(input->dtype)) { // the result keeps input's type
+    if (isIntegral(input->dtype) && !value.number.equals(value.number.toInt()))
+      fail("value cannot be converted to type " + std::string(torchName(input->dtype)) + " without overflow");
+    v = input->dtype == DType::Bool ? Scalar(value.number.toBool()) : Scalar(value.number.toInt());
+  }
   return callOp(OpId::Where, {mask, v, input}, {}, out);
 }
 
