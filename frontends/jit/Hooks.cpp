@@ -30,14 +30,14 @@ void observe(TensorImpl *t) {
   uint32_t flags = threadState.modes.flags;
   if (c->tracer() && (flags & FlagRecording))
     c->tracer()->observe(t);
-  else if (c->run() && (!t || (t->storage && t->storage->reserved == reinterpret_cast<uint64_t>(c->run()))))
+  else if (c->run() && (!t || (t->storage && t->storage->deferred == reinterpret_cast<uint64_t>(c->run()))))
     c->run()->observe();
 }
 
 void materialize(TensorImpl *t) {
   observe(t);
   Storage *s = t->storage;
-  if (s && s->reserved > storageLost)
+  if (s && s->deferred > storageLost)
     fail("this tensor is being computed by a compiled function in another thread");
   if (t->flags & FlagPending)
     settle(t);

@@ -22,7 +22,7 @@ int64_t offsetFrom(const char *p, const char *base) { return reinterpret_cast<in
 } // namespace
 
 void settle(TensorImpl *t) {
-  if (t->storage && t->storage->reserved == storageLost)
+  if (t->storage && t->storage->deferred == storageLost)
     fail("this tensor was never computed: an earlier operation of the compiled function failed");
   if (t->flags & flagDeferredData) {
     t->data = at(t->storage->data, reinterpret_cast<intptr_t>(t->data));
@@ -52,9 +52,9 @@ void Run::start(Segments s) {
 /// Drops what a segment holds; deferred storages must have been computed, or are lost.
 void Run::endSegment() {
   for (Slot &s : slots) {
-    if (!s.storage || s.storage->reserved != runWord(this))
+    if (!s.storage || s.storage->deferred != runWord(this))
       continue;
-    s.storage->reserved = s.pending ? storageLost : 0;
+    s.storage->deferred = s.pending ? storageLost : 0;
     if (s.pending && s.storage->context == this) {
       s.storage->deleter = nullptr;
       s.storage->context = nullptr;
@@ -62,7 +62,7 @@ void Run::endSegment() {
   }
   slots.clear();
   for (TensorImpl *t : std::exchange(written, {})) {
-    if (!t->storage || !t->storage->reserved)
+    if (!t->storage || !t->storage->deferred)
       t->flags &= ~uint32_t(FlagPending);
     release(t);
   }
@@ -143,8 +143,8 @@ bool Run::resolves(TensorImpl *t, uint32_t want) {
     return true;
   if (want == traceNone || !t->storage)
     return false;
-  if ((t->flags & FlagPending) && t->storage->reserved != runWord(this)) {
-    if (t->storage->reserved > storageLost)
+  if ((t->flags & FlagPending) && t->storage->deferred != runWord(this)) {
+    if (t->storage->deferred > storageLost)
       return false; // another thread's; the eager path says so
     settle(t);
   }
@@ -260,7 +260,7 @@ TensorImpl *Run::fresh(const Step &s) {
   if (!st)
     outOfMemory(sizeof(Storage));
   st->tag = tag | v.storage;
-  st->reserved = runWord(this);
+  st->deferred = runWord(this);
   slots[v.storage] = {st, nullptr, true};
   TensorImpl *t = newShell(v.dtype, v.rank, graph->sizesOf(v));
   t->storage = st;
@@ -289,7 +289,7 @@ void Run::write(TensorImpl *target, const Step &s) {
   Slot &slot = slots[graph->values[s.result].storage];
   if (!slot.pending && !slot.dirty) {
     slot.dirty = true;
-    slot.storage->reserved = runWord(this);
+    slot.storage->deferred = runWord(this);
   }
   if (!(target->flags & FlagPending)) {
     target->flags |= FlagPending;
@@ -464,8 +464,8 @@ void Run::compute() {
   else
     interpret();
   for (Slot &s : slots)
-    if (s.storage && s.storage->reserved == runWord(this)) {
-      s.storage->reserved = 0;
+    if (s.storage && s.storage->deferred == runWord(this)) {
+      s.storage->deferred = 0;
       s.pending = s.dirty = false;
     }
   position = 0;
@@ -538,7 +538,7 @@ void Run::interpret() {
     interpreter.run(i);
     Slot &slot = slots[graph->values[graph->steps[i].result].storage];
     if (slot.pending && slot.storage) { // computed, whatever a later op throws
-      slot.storage->reserved = 0;
+      slot.storage->deferred = 0;
       slot.pending = false;
     }
   }

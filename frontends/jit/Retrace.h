@@ -80,7 +80,7 @@ private:
 /// if its value was lost to an earlier error.
 void settle(TensorImpl *t);
 
-/// Values of Storage::reserved: the run that defers its content, or this: its content was lost to an error.
+/// Values of Storage::deferred: the run that defers its content, or this: its content was lost to an error.
 inline constexpr uint64_t storageLost = 1;
 
 } // namespace torchc::jit

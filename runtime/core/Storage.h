@@ -31,7 +31,7 @@ struct alignas(64) Storage {
   void (*deleter)(Storage *); // of foreign memory; may be null
   void *context;        // the deleter's
   uint64_t tag;         // number of the storage in a recording (aliasing guards), 0: none
-  uint64_t reserved;
+  uint64_t deferred;    // frontends/jit: the run that will compute the content, 0: it is there
 
   void bumpVersion() { ++version; }
 };
@@ -52,6 +52,7 @@ inline void initStorage(Storage *s, char *data, int64_t nbytes, int blockClass) 
   s->deleter = nullptr;
   s->context = nullptr;
   s->tag = 0;
+  s->deferred = 0;
 }
 } // namespace detail
 

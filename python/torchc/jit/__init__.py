@@ -35,7 +35,7 @@ def _helper() -> tuple[str, str]:
 def _configure() -> None:
     """Tells the core once where compiler, cache and package lie."""
     path, why = _helper()
-    _C._jit_configure(path, knobs.cache_dir or "", str(pathlib.Path(__file__).resolve().parents[1]) + "/", why)
+    _C._jit_configure(path, knobs.cache_dir or "", str(pathlib.Path(__file__).parents[1]) + "/", why)
 
 
 def compile(  # noqa: A001 - the name is PyTorch's
