@@ -9,6 +9,18 @@ static uint32_t builtinOp(std::string_view name) {
   return id ? uint32_t(*id) : unresolvedOp;
 }
 
+/// Stages name a node of the trace as "node N: " or "node N (op): " at the start of a report; from it, the user's line.
+static void locate(const Trace &trace, CompileError &error) {
+  llvm::StringRef text = error.text;
+  uint64_t node;
+  if (!text.consume_front("node ") || text.consumeInteger(10, node) || !(text.starts_with(" (") || text.starts_with(":")) ||
+      node >= trace.nodes.size())
+    return;
+  error.node = int64_t(node);
+  if (uint32_t s = trace.nodes[node].source; s != traceNone)
+    error.source = trace.sources[s].file + ":" + std::to_string(trace.sources[s].line);
+}
+
 bool torchc::compileTrace(const CompileRequest &request, const CompileSink &sink, CompileError &error) {
   compiler::PipelineOptions options;
   std::optional<codegen::Isa> isa = codegen::parseIsa(request.options.target);
@@ -28,8 +40,10 @@ bool torchc::compileTrace(const CompileRequest &request, const CompileSink &sink
   if (!readTrace({bytes, request.trace.size()}, trace, error, builtinOp))
     return false;
   compiler::Compiled compiled;
-  if (!compiler::runPipeline(trace, options, compiled, error))
+  if (!compiler::runPipeline(trace, options, compiled, error)) {
+    locate(trace, error);
     return false;
+  }
   if (options.stop == compiler::Stage::Object)
     sink("object", {compiled.object.data(), compiled.object.size()});
   else

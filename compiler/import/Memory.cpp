@@ -87,7 +87,8 @@ Value Memory::applyView(const Slot &view, Value parent, Location loc) {
   OpArg<Value> operand(parent);
   Value v = b.create(view.op, operand, attrsOf(view.node));
   if (!v)
-    diag.fail(b.diag.kind, b.diag.text);
+    diag.fail(b.diag.kind, "node " + std::to_string(view.node) + " (" +
+                               std::string(trace.opName(trace.nodes[view.node].op)) + "): " + b.diag.text);
   return v;
 }
 

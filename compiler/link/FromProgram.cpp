@@ -1,4 +1,6 @@
 #include "compiler/link/FromProgram.h"
+#include "llvm/ADT/STLExtras.h"
+#include <set>
 
 using namespace llvm;
 namespace torchc::link {
@@ -24,6 +26,21 @@ static bool parseResult(const json::Value &value, ObjectMeta &meta, Diag &diag) 
   return true;
 }
 
+/// [dtype, m, n, k, A's row and k strides, B's k and column strides, C's row stride]
+static bool parseProduct(const json::Value &value, ObjectMeta &meta, Diag &diag) {
+  const json::Array *a = value.getAsArray();
+  ObjectMeta::Product p;
+  int64_t *fields[] = {&p.m, &p.n, &p.k, &p.aRow, &p.aK, &p.bK, &p.bColumn, &p.cRow};
+  std::optional<DType> dtype = a && a->size() == 9 ? dtypeNamed((*a)[0].getAsString().value_or("")) : std::nullopt;
+  if (!dtype)
+    return diag.fail(ErrorKind::Internal, "object metadata: expected a product as nine values");
+  p.dtype = *dtype;
+  for (auto [i, field] : enumerate(fields))
+    *field = (*a)[i + 1].getAsInteger().value_or(0);
+  meta.products.push_back(p);
+  return true;
+}
+
 bool parseObjectMeta(StringRef text, ObjectMeta &meta, Diag &diag) {
   Expected<json::Value> value = json::parse(text);
   if (!value)
@@ -42,7 +59,24 @@ bool parseObjectMeta(StringRef text, ObjectMeta &meta, Diag &diag) {
   for (const json::Value &v : *results)
     if (!parseResult(v, meta, diag))
       return false;
+  if (const json::Array *products = o->getArray("products"))
+    for (const json::Value &v : *products)
+      if (!parseProduct(v, meta, diag))
+        return false;
   return true;
+}
+
+void makeOutputsWhole(Trace &t) {
+  uint32_t cast = t.addOp("cast");
+  for (TraceOutput &o : t.outputs) {
+    const TraceValue v = t.values[o.value];
+    auto sizes = t.sizesOf(v);
+    const std::vector<TraceDim> dims(sizes.begin(), sizes.end());
+    uint32_t whole = t.addTensor(v.dtype, dims);
+    const Attr type = Attr::dtype(v.dtype);
+    t.addNode(cast, {&o.value, 1}, {&whole, 1}, {&type, 1});
+    o.value = whole;
+  }
 }
 
 namespace {
@@ -54,11 +88,7 @@ public:
   bool run(const ObjectMeta &meta) {
     m.arenaBytes = meta.arenaBytes;
     m.entry = meta.entry;
-    for (int64_t i : meta.writtenInputs)
-      return diag.fail(ErrorKind::NotImplemented,
-                       "the model writes to its input " +
-                           (i >= 0 && i < int64_t(t.inputs.size()) ? inputName(uint32_t(i)) : "?") +
-                           ", which an artefact can't do yet");
+    written.insert(meta.writtenInputs.begin(), meta.writtenInputs.end());
     for (const TraceSymbol &s : t.symbols)
       m.symbols.push_back(t.strings[s.name]);
     for (uint32_t i = 0; i < t.inputs.size(); ++i)
@@ -76,9 +106,17 @@ private:
     return name == traceNone || t.strings[name].empty() ? "input" + std::to_string(i) : t.strings[name];
   }
 
+  std::string outputName(uint32_t k) const {
+    const TraceOutput &o = t.outputs[k];
+    if (o.kind == OutputKind::Grad && o.index < t.inputs.size())
+      return inputName(o.index) + ".grad";
+    return t.outputs.size() == 1 ? "output" : "output" + std::to_string(k);
+  }
+
+  static bool isWhole(const TraceValue &v) { return v.flags & TraceValue::Contiguous && v.offset == TraceDim(0); }
+
   bool describe(const TraceValue &v, std::string name, std::vector<TensorDesc> &to) {
-    bool whole = v.flags & TraceValue::Contiguous && v.offset == TraceDim(0);
-    if (!whole)
+    if (!isWhole(v))
       return diag.fail(ErrorKind::NotImplemented,
                        "'" + name + "' is a view of other memory, which an artefact can't take or give yet");
     TensorDesc d{std::move(name), v.dtype, {}};
@@ -90,17 +128,20 @@ private:
 
   bool addInput(uint32_t i) {
     const TraceInput &in = t.inputs[i];
-    if (const SafeTensor *w = p.weightOf(in)) {
+    bool isWritten = written.count(i);
+    if (const SafeTensor *w = isWritten ? nullptr : p.weightOf(in)) {
+      if (!isWhole(t.values[in.value]))
+        return diag.fail(ErrorKind::NotImplemented,
+                         "weight '" + inputName(i) + "' is not row-major, which an artefact can't hold yet");
       m.weights.push_back(StringRef(reinterpret_cast<const char *>(w->data.data()), w->data.size()));
       m.weightSlots.push_back(i);
       return true;
     }
-    if (in.kind != InputKind::Argument)
-      return diag.fail(ErrorKind::NotImplemented,
-                       "input " + inputName(i) +
-                           ": a number that changes from call to call can't be an input of an artefact yet");
     m.inputSlots.push_back(i);
-    return describe(t.values[in.value], inputName(i), m.inputs);
+    if (!describe(t.values[in.value], inputName(i), m.inputs))
+      return false;
+    m.inputs.back().written = isWritten;
+    return true;
   }
 
   /// An output of the trace that is the whole storage, or a gradient.
@@ -112,7 +153,7 @@ private:
     for (uint32_t k = 0; k < t.outputs.size(); ++k) {
       const TraceValue &v = t.values[t.outputs[k].value];
       if (int64_t(v.storage) == r.storage)
-        return describe(v, t.outputs.size() == 1 ? "output" : "output" + std::to_string(k), m.outputs);
+        return describe(v, outputName(k), m.outputs);
     }
     return diag.fail(ErrorKind::Internal,
                      "object metadata: storage " + std::to_string(r.storage) + " belongs to no output");
@@ -123,6 +164,7 @@ private:
   Model &m;
   Diag &diag;
   unsigned gradients = 0;
+  std::set<int64_t> written; // inputs by number
 };
 } // namespace
 

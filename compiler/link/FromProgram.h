@@ -13,15 +13,27 @@ struct ObjectMeta {
     DType dtype = DType::F32;
     std::vector<int64_t> dims;
   };
+  /// A matrix product that the entry calls torchc_gemm for.
+  struct Product {
+    DType dtype = DType::F32;
+    int64_t m = 0, n = 0, k = 0;
+    int64_t aRow = 0, aK = 0, bK = 0, bColumn = 0, cRow = 0; // strides in elements
+  };
   std::string entry;
   uint64_t arenaBytes = 0;
   std::vector<Result> results;
   std::vector<int64_t> writtenInputs; // whose memory the entry overwrites
+  std::vector<Product> products;
 };
 bool parseObjectMeta(llvm::StringRef json, ObjectMeta &meta, Diag &diag);
 
-/// Fills inputs, outputs, symbols, weights (borrowed from `program`) and slots of `model`. Arguments become inputs;
-/// parameters, buffers and captured tensors become weights. Refuses what an artefact can't express yet, naming it.
+/// Gives every output of the trace a dense storage of its own, in the order of the outputs: views, inputs and values
+/// that are returned twice are copied. Costs nothing where the output is that already. Before compiling.
+void makeOutputsWhole(Trace &trace);
+
+/// Fills inputs, outputs, symbols, weights (borrowed from `program`) and slots of `model`. Arguments and numbers become
+/// inputs; parameters, buffers and captured tensors become weights, or inputs when the graph writes to them. Refuses
+/// what an artefact can't express yet, naming it.
 bool modelFromProgram(const SavedProgram &program, const ObjectMeta &meta, Model &model, Diag &diag);
 
 } // namespace torchc::link

@@ -11,6 +11,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <mutex>
+#include <set>
 
 LLD_HAS_DRIVER(elf)
 
@@ -61,6 +62,24 @@ static void appendFinalArgs(const Model &m, Form form, StringRef path, std::vect
   }
 }
 
+/// The ISA in the name of the embedded kernels for `m`, or null: compiled graphs of the baseline call none.
+static const char *kernelsOf(const Model &m) {
+  if (m.arch == Arch::AArch64)
+    return "a64";
+  return m.isa == Isa::V3 ? "v3" : m.isa == Isa::V4 ? "v4" : nullptr;
+}
+
+/// torchc_gemm, and its code for each element size that is multiplied.
+static bool addProducts(const Model &m, function_ref<bool(const char *)> runtime) {
+  std::set<int64_t> sizes;
+  for (const Product &p : m.products)
+    sizes.insert(itemSize(p.dtype));
+  bool ok = sizes.empty() || runtime("gemm.o");
+  for (int64_t bytes : sizes)
+    ok = ok && runtime(("gemm_" + std::to_string(bytes) + ".o").c_str());
+  return ok;
+}
+
 /// Everything that goes into the link, as paths.
 static bool addInputs(const Model &m, Form form, ArrayRef<Object> objects, InputFiles &inputs,
                       std::vector<std::string> &args, Diag &diag) {
@@ -80,6 +99,11 @@ static bool addInputs(const Model &m, Form form, ArrayRef<Object> objects, Input
     return false;
   for (const Object &o : objects)
     if (!add(o.name, o.bytes))
+      return false;
+  if (!addProducts(m, runtime))
+    return false;
+  if (const char *isa = kernelsOf(m)) // an archive: the link takes what is called
+    if (std::string name = std::string("kernels_") + isa + ".a"; !add(name, embeddedFile(name)))
       return false;
   if (form == Form::Relocatable)
     return true;

@@ -19,9 +19,18 @@ struct TensorDesc {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> dims;
+  bool written = false; // an input whose memory the model overwrites
 };
 
-/// Dense inputs and the outputs they must give, and a value for each symbol.
+/// The pack's kernels for matrix products of one element type (compiler/lower/Gemm.h).
+struct Product {
+  DType dtype = DType::F32;
+  uint32_t columns = 0;                     // of the register tile
+  std::string strided, packed, wide;        // symbols
+};
+
+/// Dense inputs and the outputs they must give, followed by what the written inputs hold afterwards, and a value for
+/// each symbol.
 struct SelfTest {
   std::vector<std::string> inputs, outputs;
   std::vector<int64_t> symbols;
@@ -40,7 +49,8 @@ struct Model {
   // Text of status value i + 1; the runtime knows those of KernelStatus itself.
   std::vector<std::string> traps;
   std::vector<SelfTest> tests;
-  uint64_t arenaBytes = 0;
+  std::vector<Product> products; // every element type that torchc_gemm is called with
+  uint64_t arenaBytes = 0, scratchBytes = 0; // scratch: of the largest product
   std::string arenaFunction; // symbol of `uint64_t (const int64_t *symbols)`, or empty
   std::string entry = "torchc_entry"; // ptrs = outputs, inputs, status, arena (torchc/runtime.h)
   WeightsPlace place = WeightsPlace::Auto;

@@ -84,6 +84,26 @@ private:
     return at;
   }
 
+  uint64_t products() {
+    uint64_t at = w.append(data, std::string(sizeof(torchc_product_desc) * m.products.size(), 0), 8);
+    for (unsigned i = 0; i < m.products.size(); ++i) {
+      const Product &p = m.products[i];
+      uint64_t here = at + i * sizeof(torchc_product_desc);
+      torchc_product_desc d{};
+      d.dtype = uint32_t(p.dtype);
+      d.columns = p.columns;
+      memcpy(&w.bytes(data)[here], &d, sizeof d);
+      auto function = [&](size_t field, const std::string &name) {
+        w.pointerToSymbol(data, here + field, w.undefined(name));
+      };
+      function(offsetof(torchc_product_desc, strided), p.strided);
+      function(offsetof(torchc_product_desc, packed), p.packed);
+      function(offsetof(torchc_product_desc, wide), p.wide);
+      function(offsetof(torchc_product_desc, rows), "torchc_gemm_rows_" + std::to_string(itemSize(p.dtype)));
+    }
+    return at;
+  }
+
   uint64_t weightList(ArrayRef<uint64_t> offsets) {
     uint64_t first = w.append(rodata, "", 8);
     for (unsigned i = 0; i < m.weights.size(); ++i)
@@ -123,6 +143,8 @@ private:
     d.arena_bytes = m.arenaBytes;
     d.weight_count = m.weights.size();
     d.trap_count = m.traps.size();
+    d.product_count = m.products.size();
+    d.scratch_bytes = m.scratchBytes;
     d.isa = uint32_t(m.isa);
     bool section = form == Form::Relocatable && m.place == WeightsPlace::Auto;
     d.weights_place = !d.weights_bytes                    ? TORCHC_WEIGHTS_NONE
@@ -130,6 +152,7 @@ private:
                       : section                           ? TORCHC_WEIGHTS_SECTION
                                                           : TORCHC_WEIGHTS_SEGMENT;
     uint64_t trapsAt = strings(m.traps), testsAt = tests(), listAt = weightList(offsets);
+    uint64_t productsAt = products();
     uint64_t inputSlots = slots(m.inputSlots, 0, m.inputs.size());
     uint64_t weightSlots = slots(m.weightSlots, m.inputs.size(), m.weights.size());
     uint64_t at = place(data, d);
@@ -141,6 +164,7 @@ private:
     w.pointer(data, at + offsetof(torchc_model_desc, weight_list), rodata, listAt);
     w.pointer(data, at + offsetof(torchc_model_desc, traps), data, trapsAt);
     w.pointer(data, at + offsetof(torchc_model_desc, tests), data, testsAt);
+    w.pointer(data, at + offsetof(torchc_model_desc, products), data, productsAt);
     if (d.weights_place == TORCHC_WEIGHTS_SECTION)
       w.pointer(data, at + offsetof(torchc_model_desc, weights), weightsSection(offsets), 0);
     w.define("torchc_desc", data, at, sizeof d, false, Visibility::Hidden);
@@ -155,6 +179,10 @@ private:
     t.symbol_count = m.symbols.size();
     t.test_count = m.tests.size();
     uint64_t nameAt = string(m.name), ins = tensors(m.inputs), outs = tensors(m.outputs), syms = strings(m.symbols);
+    std::string written;
+    for (const TensorDesc &t : m.inputs)
+      written += char(t.written);
+    uint64_t writtenAt = w.append(rodata, written);
     w.append(signature, signatureJson(m) + '\0');
     uint64_t at = place(data, t);
     w.pointer(data, at + offsetof(torchc_model_table, name), rodata, nameAt);
@@ -162,6 +190,7 @@ private:
     w.pointer(data, at + offsetof(torchc_model_table, inputs), data, ins);
     w.pointer(data, at + offsetof(torchc_model_table, outputs), data, outs);
     w.pointer(data, at + offsetof(torchc_model_table, symbols), data, syms);
+    w.pointer(data, at + offsetof(torchc_model_table, written), rodata, writtenAt);
     auto function = [&](size_t field, const char *name) { w.pointerToSymbol(data, at + field, w.undefined(name)); };
     function(offsetof(torchc_model_table, create), "torchc_rt_create");
     function(offsetof(torchc_model_table, run), "torchc_rt_run");

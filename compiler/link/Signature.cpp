@@ -69,8 +69,9 @@ bool checkModel(const Model &m, Diag &diag) {
   for (unsigned i = 0; i < m.symbols.size(); ++i)
     if (!bound.count(-1 - int64_t(i)))
       return diag.fail(ErrorKind::Value, "model " + m.name + ": symbol " + m.symbols[i] + " occurs in no input");
+  size_t results = m.outputs.size() + count_if(m.inputs, [](const TensorDesc &t) { return t.written; });
   for (const SelfTest &t : m.tests)
-    if (t.inputs.size() != m.inputs.size() || t.outputs.size() != m.outputs.size() ||
+    if (t.inputs.size() != m.inputs.size() || t.outputs.size() != results ||
         t.symbols.size() != m.symbols.size())
       return diag.fail(ErrorKind::Value, "model " + m.name + ": a test vector doesn't match the signature");
   return true;
@@ -84,8 +85,10 @@ static json::Array tensorsJson(const Model &m, ArrayRef<TensorDesc> list) {
     json::Array shape;
     for (int64_t d : t.dims)
       shape.push_back(d >= 0 ? json::Value(d) : json::Value(m.symbols[-1 - d]));
-    out.push_back(
-        json::Object{{"name", t.name}, {"dtype", StringRef(torchName(t.dtype))}, {"shape", std::move(shape)}});
+    json::Object o{{"name", t.name}, {"dtype", StringRef(torchName(t.dtype))}, {"shape", std::move(shape)}};
+    if (t.written)
+      o["written"] = true;
+    out.push_back(std::move(o));
   }
   return out;
 }
@@ -122,7 +125,7 @@ std::string headerText(const Model &m) {
     for (const TensorDesc &t : tensors) {
       os << " *   " << role << ' ' << t.name << ": " << torchName(t.dtype) << '[';
       interleave(t.dims, os, [&](int64_t d) { os << dimText(m, d); }, ", ");
-      os << "]\n";
+      os << (t.written ? "], overwritten\n" : "]\n");
     }
   };
   list("input", m.inputs);

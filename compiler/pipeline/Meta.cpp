@@ -18,6 +18,16 @@ static json::Array list(const Dims &dims) {
   return out;
 }
 
+/// Products by what their scratch memory depends on: [dtype, m, n, k, A row, A k, B k, B column, C row].
+static json::Array productList(const schedule::Plan &plan) {
+  json::Array out;
+  for (const schedule::Step &s : plan.steps)
+    if (s.callee == "torchc_gemm")
+      out.push_back(json::Array{StringRef(shortName(DType(s.scalars[0]))), s.sizes[1], s.sizes[2], s.sizes[3],
+                                s.sizes[5], s.sizes[6], s.sizes[8], s.sizes[9], s.sizes[11]});
+  return out;
+}
+
 std::string metaJson(const Trace &trace, const Imported &imported, const Compiled &compiled) {
   json::Array results, writes, inputs;
   size_t fresh = 0;
@@ -51,7 +61,8 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
                     {"steps", int64_t(compiled.plan.steps.size())},
                     {"results", std::move(results)},
                     {"writes", std::move(writes)},
-                    {"inputs", std::move(inputs)}};
+                    {"inputs", std::move(inputs)},
+                    {"products", productList(compiled.plan)}};
   return formatv("{0}", json::Value(std::move(meta)));
 }
 

@@ -9,7 +9,7 @@ class Module;
 namespace torchc::compiler {
 
 /// {"version", "entry", "arena", "results": [{storage, dtype, dims}], "writes": [{storage, input}], "inputs": [{dtype,
-/// dims, strides}]}. A result that is a gradient has storage -1.
+/// dims, strides}], "products": [[dtype, m, n, k, strides of A, B and C]]}. A result that is a gradient has storage -1.
 std::string metaJson(const Trace &trace, const Imported &imported, const Compiled &compiled);
 
 /// Adds the bytes as a section that isn't loaded.

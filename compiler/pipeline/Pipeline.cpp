@@ -36,12 +36,32 @@ std::string print(Operation *op) {
   return text;
 }
 
+/// Lines that a parser of MLIR skips.
+std::string commented(StringRef text) {
+  std::string out;
+  for (StringRef rest = text.rtrim('\n'); !rest.empty();) {
+    auto [line, tail] = rest.split('\n');
+    out += "// " + line.str() + "\n";
+    rest = tail;
+  }
+  return out;
+}
+
+/// "node 3: " of the trace's node that an operation came from (compiler/import), or nothing.
+std::string nodeOf(Location at) {
+  if (auto named = dyn_cast<NameLoc>(at); named && named.getName().strref().starts_with("node "))
+    return named.getName().str() + ": ";
+  if (auto fused = dyn_cast<FusedLoc>(at); fused && !fused.getLocations().empty())
+    return nodeOf(fused.getLocations().front());
+  return "";
+}
+
 /// MLIR's diagnostics become the text of `diag`.
 class DiagnosticsTo {
 public:
   DiagnosticsTo(MLIRContext *context, Diag &diag)
       : handler(context, [&diag](Diagnostic &d) {
-          diag.fail(ErrorKind::Internal, d.str());
+          diag.fail(ErrorKind::Internal, nodeOf(d.getLocation()) + d.str());
           return success();
         }) {}
 
@@ -72,7 +92,7 @@ public:
     if (!loopsStage() || cancelled())
       return false;
     if (options.stop == Stage::Loops) {
-      out.text = print(*kernels) + "// " + out.plan.str();
+      out.text = print(*kernels) + commented(out.plan.str());
       return true;
     }
     return objectStage();

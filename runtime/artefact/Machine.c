@@ -18,13 +18,13 @@ const char *rtMissingIsa(uint32_t isa) {
   uint32_t b, c, state = 0, high;
   cpuid(1, &b, &c);
   if ((c & need1) != need1)
-    return "x86-64-v3";
+    return "AVX2, FMA and BMI2 (x86-64-v3)";
   __asm__ volatile("xgetbv" : "=a"(state), "=d"(high) : "c"(0));
   cpuid(7, &b, &c);
   if ((state & 6) != 6 || (b & need3) != need3)
-    return "x86-64-v3";
+    return "AVX2, FMA and BMI2 (x86-64-v3)";
   if (isa >= TORCHC_ISA_V4 && ((state & 0xe6) != 0xe6 || (b & need4) != need4))
-    return "x86-64-v4";
+    return "AVX-512 (x86-64-v4)";
   return NULL;
 }
 #else

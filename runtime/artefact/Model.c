@@ -91,8 +91,11 @@ static torchc_instance *allocate(const int64_t *maxima) {
   for (uint32_t i = 0; i < torchc_table.input_count; ++i)
     if (!addBytes(&total, &torchc_table.inputs[i], maxima))
       return NULL;
-  uint64_t arenaAt = total;
+  uint64_t arenaAt = total, scratchAt;
   if (__builtin_add_overflow(total, arena, &total) || total > INT64_MAX)
+    return NULL;
+  scratchAt = alignUp(total);
+  if (__builtin_add_overflow(scratchAt, m->scratch_bytes, &total) || total > INT64_MAX)
     return NULL;
   uint8_t *block = aligned_alloc(arenaAlign, alignUp(total));
   if (!block)
@@ -110,6 +113,7 @@ static torchc_instance *allocate(const int64_t *maxima) {
   }
   for (uint32_t i = 0; i < torchc_table.symbol_count; ++i)
     x->maxima[i] = maxima[i];
+  x->scratch = block + scratchAt;
   x->ptrs[pointers - 2] = &x->status;
   x->ptrs[pointers - 1] = block + arenaAt;
   return x;
@@ -216,6 +220,10 @@ static int bindInput(torchc_instance *x, uint32_t i, const torchc_value *v, RtTe
   uint8_t *at = (uint8_t *)t->data + t->byte_offset;
   // A complex element is aligned like its parts.
   int aligned = ((uintptr_t)at & ((size > 8 ? 8 : size) - 1)) == 0;
+  if (torchc_table.written[i] && !(aligned && rtIsDense(t))) {
+    rtAppend(text, "input %s: expected dense, aligned memory, because the model writes to it", d->name);
+    return TORCHC_INVALID;
+  }
   if (rtIsDense(t) && !aligned) {
     memcpy(x->staging[i], at, (size_t)rtElements(d, x->symbols) * size);
   } else if (!rtIsDense(t)) {
@@ -266,22 +274,37 @@ static int overlap(const void *a, uint64_t bytes, const void *b, uint64_t otherB
   return (uintptr_t)a < (uintptr_t)b + otherBytes && (uintptr_t)b < (uintptr_t)a + bytes;
 }
 
-/// Outputs are written while inputs are still read, so no output may share memory with anything
-/// else.
+/// Memory of output i, or of input i - output_count.
+typedef struct {
+  const torchc_io_desc *desc;
+  void *at;
+  uint64_t bytes;
+} Memory;
+
+static Memory memoryOf(const torchc_instance *x, uint32_t i) {
+  uint32_t outs = torchc_table.output_count;
+  Memory m = {i < outs ? &torchc_table.outputs[i] : &torchc_table.inputs[i - outs],
+              i < outs ? x->ptrs[i] : *inputPointer(x, i - outs), 0};
+  m.bytes = (uint64_t)rtElements(m.desc, x->symbols) * rtItemSize(m.desc->dtype);
+  return m;
+}
+
+/// What is written may be written while inputs are still read, so it may not share memory with anything else.
 static int checkOverlap(const torchc_instance *x, RtText *text) {
   uint32_t outs = torchc_table.output_count, all = outs + torchc_table.input_count;
-  for (uint32_t i = 0; i < outs; ++i)
-    for (uint32_t k = i + 1; k < all; ++k) {
-      const torchc_io_desc *a = &torchc_table.outputs[i];
-      const torchc_io_desc *b = k < outs ? &torchc_table.outputs[k] : &torchc_table.inputs[k - outs];
-      uint64_t bytes = (uint64_t)rtElements(a, x->symbols) * rtItemSize(a->dtype);
-      uint64_t other = (uint64_t)rtElements(b, x->symbols) * rtItemSize(b->dtype);
-      void *at = k < outs ? x->ptrs[k] : *inputPointer(x, k - outs);
-      if (overlap(x->ptrs[i], bytes, at, other)) {
-        rtAppend(text, "output %s: overlaps %s %s", a->name, k < outs ? "output" : "input", b->name);
+  for (uint32_t i = 0; i < all; ++i) {
+    if (i >= outs && !torchc_table.written[i - outs])
+      continue;
+    Memory a = memoryOf(x, i);
+    for (uint32_t k = i < outs ? i + 1 : outs; k < all; ++k) {
+      Memory b = memoryOf(x, k);
+      if (k != i && overlap(a.at, a.bytes, b.at, b.bytes)) {
+        rtAppend(text, "%s %s: overlaps %s %s", i < outs ? "output" : "input", a.desc->name,
+                 k < outs ? "output" : "input", b.desc->name);
         return TORCHC_INVALID;
       }
     }
+  }
   return TORCHC_OK;
 }
 

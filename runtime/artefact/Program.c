@@ -6,7 +6,7 @@ enum { printedElements = 1000, textBytes = 768 };
 
 typedef struct {
   const torchc_model_table *model;
-  const char **inputPaths, **outputPaths;
+  const char **inputPaths, **outputPaths, **writtenPaths; // written: of inputs, after the run
   torchc_value *values; // inputs, then outputs
   Npy *tensors;         // the same order
   int64_t *symbols;
@@ -69,6 +69,9 @@ static int help(Program *p) {
     printIo(p, "--input", &m->inputs[i]);
   for (uint32_t i = 0; i < m->output_count; ++i)
     printIo(p, "--output", &m->outputs[i]);
+  for (uint32_t i = 0; i < m->input_count; ++i)
+    if (m->written[i])
+      printIo(p, "--output", &m->inputs[i]);
   print(p,
         "  --weights FILE   weights kept outside of this file\n"
         "  --self-test      run the embedded vectors (%u)\n"
@@ -91,6 +94,13 @@ static int assign(Program *p, const char *role, const torchc_io_desc *list, uint
     slots[i] = equal ? equal + 1 : text;
     return 1;
   }
+  // An input that the model overwrites is also an output, found by its name.
+  for (uint32_t i = 0; equal && slots == p->outputPaths && i < p->model->input_count; ++i)
+    if (p->model->written[i] && strlen(p->model->inputs[i].name) == n &&
+        !strncmp(p->model->inputs[i].name, text, n)) {
+      p->writtenPaths[i] = equal + 1;
+      return 1;
+    }
   snprintf(p->error, sizeof p->error, "%s %s: the model has no such %s; see --help", role, text, role + 2);
   return 0;
 }
@@ -260,6 +270,10 @@ static int runModel(Program *p) {
   m->destroy(x);
   if (status)
     return fail(p);
+  for (uint32_t i = 0; i < m->input_count; ++i)
+    if (p->writtenPaths[i] &&
+        !torchc_npy_write(p->values[i].as.tensor, p->writtenPaths[i], p->error, sizeof p->error))
+      return fail(p);
   for (uint32_t i = 0; i < m->output_count; ++i)
     if (!p->outputPaths[i])
       printOutput(p, &m->outputs[i], out[i].as.tensor);
@@ -285,7 +299,8 @@ static int selfTest(Program *p) {
 
 int torchc_program(const torchc_model_table *m, int argc, char **argv) {
   size_t count = (size_t)m->input_count + m->output_count;
-  size_t bytes = sizeof(Program) + count * (sizeof(Npy) + sizeof(torchc_value) + sizeof(char *)) + m->symbol_count * 8;
+  size_t bytes = sizeof(Program) + count * (sizeof(Npy) + sizeof(torchc_value) + sizeof(char *)) +
+                 (m->symbol_count + (size_t)m->input_count) * 8;
   Program *p = malloc(bytes);
   if (!p)
     return 1;
@@ -295,7 +310,8 @@ int torchc_program(const torchc_model_table *m, int argc, char **argv) {
   p->values = (torchc_value *)(p->tensors + count);
   p->inputPaths = (const char **)(p->values + count);
   p->outputPaths = p->inputPaths + m->input_count;
-  p->symbols = (int64_t *)(p->inputPaths + count);
+  p->writtenPaths = p->inputPaths + count;
+  p->symbols = (int64_t *)(p->writtenPaths + m->input_count);
   for (uint32_t i = 0; i < m->symbol_count; ++i)
     p->symbols[i] = -1;
   int code = parse(p, argc, argv);

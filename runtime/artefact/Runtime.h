@@ -1,7 +1,10 @@
 // Inside of the artefact runtime: the instance and the helpers shared by its files.
 #pragma once
-#include "Libc.h"
 #include "torchc/runtime.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+#include "Libc.h"
 
 enum { rtMaxRank = 64, rtMessageBytes = 512 };
 
@@ -13,6 +16,7 @@ struct torchc_instance {
   const uint8_t *weights;
   void *mapping; // of an external weights file
   uint64_t mappingBytes;
+  void *scratch; // of torchc_gemm
   int32_t status;
   char message[rtMessageBytes];
 };
@@ -44,3 +48,7 @@ TORCHC_HIDDEN void rtGather(const DLTensor *x, uint32_t itemSize, uint8_t *to);
 TORCHC_HIDDEN const char *rtMissingIsa(uint32_t isa);
 // The last loaded segment of this file, or NULL if it holds fewer than `bytes`.
 TORCHC_HIDDEN const uint8_t *rtWeightsSegment(uint64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif

@@ -31,29 +31,48 @@ static void fillTensor(DLTensor *t, int64_t *shape, const torchc_io_desc *d, con
     shape[i] = rtDim(d->dims[i], symbols);
 }
 
-/// Bytes of all outputs, each rounded up to 64.
-static uint64_t outputBytes(const int64_t *symbols) {
+static uint64_t bytesOf(const torchc_io_desc *d, const int64_t *symbols) {
+  return (uint64_t)rtElements(d, symbols) * rtItemSize(d->dtype);
+}
+
+/// Input i, or output i - input_count.
+static const torchc_io_desc *descOf(uint32_t i) {
+  return i < torchc_table.input_count ? &torchc_table.inputs[i] : &torchc_table.outputs[i - torchc_table.input_count];
+}
+
+/// The run writes to outputs and to some inputs: those get memory of their own.
+static int isWritten(uint32_t i) { return i >= torchc_table.input_count || torchc_table.written[i]; }
+
+/// Bytes of all that is written, each rounded up to 64.
+static uint64_t writtenBytes(const int64_t *symbols) {
   uint64_t total = 64;
-  for (uint32_t i = 0; i < torchc_table.output_count; ++i) {
-    const torchc_io_desc *d = &torchc_table.outputs[i];
-    total += ((uint64_t)rtElements(d, symbols) * rtItemSize(d->dtype) + 63) & ~(uint64_t)63;
-  }
+  for (uint32_t i = 0; i < torchc_table.input_count + torchc_table.output_count; ++i)
+    if (isWritten(i))
+      total += (bytesOf(descOf(i), symbols) + 63) & ~(uint64_t)63;
   return total;
 }
 
-static int compare(const torchc_selftest_desc *test, const torchc_value *out, uint32_t number, RtText *error) {
-  for (uint32_t i = 0; i < torchc_table.output_count; ++i) {
-    const torchc_io_desc *d = &torchc_table.outputs[i];
-    uint32_t part = rtItemSize(d->dtype) / (d->dtype >= 10 ? 2 : 1);
-    uint64_t bytes = (uint64_t)rtElements(d, test->symbols) * rtItemSize(d->dtype);
-    for (uint64_t at = 0; at < bytes; at += part)
-      if (!equalParts((const uint8_t *)out[i].as.tensor->data + at, (const uint8_t *)test->outputs[i] + at, d->dtype)) {
-        rtAppend(error, "self-test %u: output %s differs at element %llu", number, d->name,
-                 (unsigned long long)(at / rtItemSize(d->dtype)));
-        return TORCHC_TRAP;
-      }
-  }
+static int compareOne(const torchc_io_desc *d, uint64_t bytes, const uint8_t *got, const uint8_t *want, uint32_t number,
+                      RtText *error) {
+  uint32_t part = rtItemSize(d->dtype) / (d->dtype >= 10 ? 2 : 1);
+  for (uint64_t at = 0; at < bytes; at += part)
+    if (!equalParts(got + at, want + at, d->dtype)) {
+      rtAppend(error, "self-test %u: %s differs at element %llu", number, d->name,
+               (unsigned long long)(at / rtItemSize(d->dtype)));
+      return TORCHC_TRAP;
+    }
   return TORCHC_OK;
+}
+
+/// The expected values are those of the outputs, then of the written inputs.
+static int compare(const torchc_selftest_desc *test, const torchc_value *values, uint32_t number, RtText *error) {
+  uint32_t ins = torchc_table.input_count, outs = torchc_table.output_count, next = outs;
+  int status = TORCHC_OK;
+  for (uint32_t i = 0; i < ins + outs && !status; ++i)
+    if (isWritten(i))
+      status = compareOne(descOf(i), bytesOf(descOf(i), test->symbols), values[i].as.tensor->data,
+                          test->outputs[i < ins ? next++ : i - ins], number, error);
+  return status;
 }
 
 /// One vector. `block` is the memory for values, tensors and shapes of all inputs and outputs.
@@ -64,11 +83,14 @@ static int runTest(const torchc_selftest_desc *test, uint32_t number, const torc
   DLTensor *tensors = (DLTensor *)(values + ins + outs);
   int64_t *shapes = (int64_t *)(tensors + ins + outs);
   for (uint32_t i = 0; i < ins + outs; ++i) {
-    const torchc_io_desc *d = i < ins ? &torchc_table.inputs[i] : &torchc_table.outputs[i - ins];
-    fillTensor(&tensors[i], shapes, d, test->symbols, i < ins ? (void *)test->inputs[i] : results);
+    const torchc_io_desc *d = descOf(i);
+    uint64_t bytes = bytesOf(d, test->symbols);
+    fillTensor(&tensors[i], shapes, d, test->symbols, isWritten(i) ? results : (void *)test->inputs[i]);
     shapes += d->rank;
-    if (i >= ins)
-      results += ((uint64_t)rtElements(d, test->symbols) * rtItemSize(d->dtype) + 63) & ~(uint64_t)63;
+    if (i < ins && isWritten(i))
+      memcpy(results, test->inputs[i], bytes);
+    if (isWritten(i))
+      results += (bytes + 63) & ~(uint64_t)63;
     values[i].kind = TORCHC_TENSOR;
     values[i].as.tensor = &tensors[i];
   }
@@ -84,7 +106,7 @@ static int runTest(const torchc_selftest_desc *test, uint32_t number, const torc
   if (status)
     rtAppend(error, "self-test %u: %s", number, torchc_rt_message(x));
   else
-    status = compare(test, values + ins, number, error);
+    status = compare(test, values, number, error);
   torchc_rt_destroy(x);
   return status;
 }
@@ -101,7 +123,7 @@ int torchc_rt_self_test(const torchc_options *options) {
   bytes = (bytes + 63) & ~(uint64_t)63;
   for (uint32_t i = 0; i < torchc_table.test_count; ++i) {
     const torchc_selftest_desc *test = &torchc_desc.tests[i];
-    uint8_t *block = aligned_alloc(64, bytes + outputBytes(test->symbols));
+    uint8_t *block = aligned_alloc(64, bytes + writtenBytes(test->symbols));
     if (!block)
       return TORCHC_NO_MEMORY;
     memset(block, 0, bytes);

@@ -248,6 +248,7 @@ template <class T> void rowsOf(const GemmKernels &ks, const GemmCall &g, int64_t
 
 } // namespace
 
+#ifndef TORCHC_GEMM_TYPE // artefacts take rowsOf of the types they need (runtime/artefact/GemmRows.cpp)
 size_t gemmScratchBytes(const GemmKernels &kernels, const GemmCall &call) {
   Areas areas(kernels, call);
   return (areas.a + areas.b + areas.edge) * size_t(itemSize(call.dtype)) + 64;
@@ -261,5 +262,6 @@ void gemmRows(const GemmKernels &ks, const GemmCall &g, int64_t begin, int64_t e
   default: return rowsOf<uint64_t>(ks, g, begin, end, scratch);
   }
 }
+#endif
 
 } // namespace torchc

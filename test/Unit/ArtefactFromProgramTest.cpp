@@ -62,19 +62,24 @@ TEST_F(ArtefactFromProgramTest, GradientsAndWrites) {
   EXPECT_EQ(m.outputs[1].dtype, DType::F64);
   meta.writtenInputs = {0};
   m = {};
-  EXPECT_FALSE(link::modelFromProgram(program, meta, m, diag));
-  EXPECT_EQ(diag.text, "the model writes to its input w, which an artefact can't do yet");
+  ASSERT_TRUE(link::modelFromProgram(program, meta, m, diag)) << diag.text;
+  ASSERT_EQ(m.inputs.size(), 2u); // a weight that is written is the caller's
+  EXPECT_EQ(m.inputs[0].name, "w");
+  EXPECT_TRUE(m.inputs[0].written);
+  EXPECT_FALSE(m.inputs[1].written);
+  EXPECT_EQ(m.weights.size(), 1u);
 }
 
-TEST_F(ArtefactFromProgramTest, RefusesNumbersAndViews) {
+TEST_F(ArtefactFromProgramTest, NumbersAreInputsOfRankZero) {
   record();
   program.trace.addNumberInput(DType::F64, "lr");
-  EXPECT_FALSE(link::modelFromProgram(program, meta, m, diag));
-  EXPECT_EQ(diag.kind, ErrorKind::NotImplemented);
-  EXPECT_NE(diag.text.find("input lr"), std::string::npos);
-  program = {};
-  meta = {};
-  diag = {};
+  ASSERT_TRUE(link::modelFromProgram(program, meta, m, diag)) << diag.text;
+  EXPECT_EQ(m.inputs.back().name, "lr");
+  EXPECT_EQ(m.inputs.back().dtype, DType::F64);
+  EXPECT_TRUE(m.inputs.back().dims.empty());
+}
+
+TEST_F(ArtefactFromProgramTest, RefusesViews) {
   record();
   program.trace.values[program.trace.outputs[0].value].offset = 1;
   m = {};
@@ -85,13 +90,15 @@ TEST_F(ArtefactFromProgramTest, RefusesNumbersAndViews) {
 TEST_F(ArtefactFromProgramTest, Metadata) {
   EXPECT_TRUE(link::parseObjectMeta(
       R"({"arena": 640, "entry": "e", "results": [{"storage": 4, "dtype": "i64", "dims": [2, 3]}],
-          "writes": [{"storage": 1, "input": 2}]})",
+          "writes": [{"storage": 1, "input": 2}], "products": [["f32", 1, 2, 3, 4, 5, 6, 7, 8]]})",
       meta, diag));
   EXPECT_EQ(meta.entry, "e");
   EXPECT_EQ(meta.arenaBytes, 640u);
   EXPECT_EQ(meta.results[0].dtype, DType::I64);
   EXPECT_EQ(meta.results[0].dims, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(meta.writtenInputs, std::vector<int64_t>{2});
+  EXPECT_EQ(meta.products[0].k, 3);
+  EXPECT_EQ(meta.products[0].cRow, 8);
   for (const char *bad : {"", "[]", "{}", R"({"arena": -1, "entry": "e", "results": [], "writes": []})",
                           R"({"arena": 1, "entry": "e", "results": [3], "writes": []})"}) {
     diag = {};

@@ -1,6 +1,8 @@
 // torchc-kernels: writes the kernel pack (runtime/kernels/Pack.h).
 //   torchc-kernels --isa=v3 -o pack_v3.o          kernels of one ISA and their table, torchc_pack_table_v3
 //   torchc-kernels --tables=v3,v4 -o tables.o     torchc_pack_tables, which names the tables of those ISAs
+//   torchc-kernels --isa=v3 --members -o v3.a     the kernels that compiled graphs call, each a member of its own, so
+//                                                 that an artefact carries those it needs
 #include "PackPlan.h"
 #include "compiler/codegen/Emit.h"
 #include "runtime/kernels/Pack.h"
@@ -8,6 +10,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,6 +23,7 @@ static cl::list<std::string> tables("tables", cl::CommaSeparated, cl::desc("ISAs
 static cl::opt<std::string> output("o", cl::desc("output file"), cl::Required);
 static cl::opt<std::string> only("only", cl::desc("emit kernels whose name has this text"));
 static cl::opt<std::string> emitAs("emit", cl::desc("obj, asm, llvm or loops"), cl::init("obj"));
+static cl::opt<bool> members("members", cl::desc("write an archive with one member per kernel"));
 static cl::opt<bool> verify("verify", cl::desc("run the verifiers"));
 static cl::opt<bool> timing("time", cl::desc("print where time goes"));
 
@@ -102,6 +106,36 @@ static int emitTables() {
   return writeFile(StringRef(object.data(), object.size()));
 }
 
+/// Matrix products and random numbers are calls in compiled graphs; everything else is compiled into them.
+static bool isCalled(const pack::PlannedKernel &k) {
+  PackForm form = PackForm(k.key >> 56);
+  return form == PackForm::Gemm || form == PackForm::Random;
+}
+
+static int emitMembers(const codegen::TargetInfo &target) {
+  auto kernels = pack::planPack(target);
+  erase_if(kernels, [](const auto &k) { return !isCalled(k); });
+  std::vector<SmallVector<char, 0>> objects(kernels.size());
+  std::vector<NewArchiveMember> entries;
+  std::vector<std::string> names;
+  names.reserve(kernels.size());
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    Diag diag;
+    auto &ctx = codegen::context();
+    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&ctx));
+    lower::KernelBuilder b(*module, target);
+    codegen::EmitOptions options;
+    options.target = &target;
+    if (!kernels[i].emit(b, kernels[i].name, diag) || !codegen::emit(*module, options, objects[i], diag))
+      return fail(kernels[i].name + ": " + diag.text);
+    names.push_back(kernels[i].name + ".o");
+    entries.emplace_back(MemoryBufferRef(StringRef(objects[i].data(), objects[i].size()), names.back()));
+  }
+  auto archive = writeArchiveToBuffer(entries, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
+                                      /*Deterministic=*/true, /*Thin=*/false);
+  return archive ? writeFile((*archive)->getBuffer()) : fail(toString(archive.takeError()));
+}
+
 static int emitPack(const codegen::TargetInfo &target) {
   auto kernels = pack::planPack(target);
   if (!only.empty())
@@ -154,5 +188,5 @@ int main(int argc, char **argv) {
   auto isa = codegen::parseIsa(isaOption);
   if (!isa)
     return fail("unknown ISA '" + isaOption + "': expected v3, v4 or a64");
-  return emitPack(codegen::targetInfo(*isa));
+  return members ? emitMembers(codegen::targetInfo(*isa)) : emitPack(codegen::targetInfo(*isa));
 }

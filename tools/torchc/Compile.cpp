@@ -1,6 +1,8 @@
 #include "tools/torchc/Compile.h"
+#include "compiler/link/FromProgram.h"
 #include "compiler/link/Link.h"
 #include "dialects/trace/TraceFile.h"
+#include "tools/torchc/Capture.h"
 #include "tools/torchc/Ship.h"
 #include "torchc/compiler.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,7 +16,8 @@ namespace torchc {
 namespace {
 
 struct Command {
-  std::string model, output, emit = "object", target = "native", name;
+  std::string model, output, emit = "object", target, name;
+  std::vector<std::string> inputs; // of a Python model
   bool externalWeights = false;
   json::Object options; // for the compiler
 };
@@ -26,6 +29,14 @@ struct Answer {
 
 constexpr StringRef dumps[] = {"object", "trace", "torchc", "loops", "llvm", "asm"};
 constexpr StringRef artefacts[] = {"exe", "so", "a", "o"};
+
+#if defined(__x86_64__)
+constexpr const char *portableTarget = "x86-64-v3"; // what is shipped runs on other machines than this one
+#else
+constexpr const char *portableTarget = "aarch64";
+#endif
+
+bool isArtefact(const Command &c) { return is_contained(artefacts, StringRef(c.emit)); }
 
 int fail(const Twine &text) {
   errs() << "error: " << text << '\n';
@@ -59,6 +70,10 @@ bool parse(ArrayRef<char *> args, Command &c) {
       c.externalWeights = place == "external";
     } else if (a.starts_with("--name="))
       c.name = v.str();
+    else if (a == "--input" && i + 1 < args.size())
+      c.inputs.push_back(args[++i]);
+    else if (a.starts_with("--input="))
+      c.inputs.push_back(v.str());
     else if (a == "--grad")
       c.options["grad"] = true;
     else if (!a.starts_with("-") && c.model.empty())
@@ -70,6 +85,8 @@ bool parse(ArrayRef<char *> args, Command &c) {
   }
   if (!mode.empty())
     c.options["mode"] = mode;
+  if (c.target.empty())
+    c.target = isArtefact(c) ? portableTarget : "native";
   return !c.model.empty() || !fail("compile: expected a model; see torchc --help");
 }
 
@@ -85,7 +102,7 @@ void receive(void *context, const char *kind, const uint8_t *bytes, size_t count
 std::string makeRequest(const Command &c, ArrayRef<uint8_t> trace) {
   json::Object options(c.options);
   options["target"] = c.target;
-  options["emit"] = is_contained(artefacts, StringRef(c.emit)) ? "object" : c.emit;
+  options["emit"] = isArtefact(c) ? "object" : c.emit;
   std::string text, request = "TCRQ";
   raw_string_ostream(text) << json::Value(std::move(options));
   for (uint32_t word : {1u, uint32_t(text.size())})
@@ -113,16 +130,42 @@ bool readModel(const std::string &path, MemoryBufferRef file, SavedProgram &prog
   auto *data = reinterpret_cast<const uint8_t *>(file.getBufferStart());
   std::span<const uint8_t> bytes(data, file.getBufferSize());
   StringRef name = path;
-  if (name.ends_with(".tcz"))
+  if (!name.ends_with(".tctrace"))
     return readProgram(bytes, program, diag);
   return readTrace(bytes, program.trace, diag);
+}
+
+bool checkInputs(const Command &c, Diag &diag) {
+  if (!c.inputs.empty() && !isPythonModel(c.model))
+    return diag.fail(ErrorKind::Value, "--input: only for a model in a Python file; " + c.model + " has its inputs");
+  return all_of(c.inputs, [&](const std::string &spec) { return checkInputSpec(spec, diag); });
+}
+
+/// The file's bytes, recorded first for a Python model; null with or without a report (Python has printed one).
+std::unique_ptr<MemoryBuffer> openModel(const Command &c, Diag &diag) {
+  if (isPythonModel(c.model))
+    return capture(c.model, c.inputs, diag);
+  if (!StringRef(c.model).ends_with(".tctrace") && !StringRef(c.model).ends_with(".tcz")) {
+    diag.fail(ErrorKind::Value, c.model + ": expected a .tcz or .tctrace file, or FILE.py:FUNCTION");
+    return nullptr;
+  }
+  auto file = MemoryBuffer::getFile(c.model, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (file)
+    return std::move(*file);
+  diag.fail(ErrorKind::OS, c.model + ": " + file.getError().message());
+  return nullptr;
+}
+
+/// "net" of folder/net.tcz, "forward" of net.py:forward.
+std::string stemOf(const Command &c) {
+  return isPythonModel(c.model) ? functionOf(c.model).str() : sys::path::stem(c.model).str();
 }
 
 /// The model's name: given, or that of the file with everything else made '_'.
 std::string modelName(const Command &c) {
   if (!c.name.empty())
     return c.name;
-  std::string name = sys::path::stem(c.model).str();
+  std::string name = stemOf(c);
   for (char &ch : name)
     ch = isAlnum(ch) ? ch : '_';
   return name.empty() || isDigit(name[0]) ? "m_" + name : name;
@@ -138,7 +181,7 @@ int write(const Command &c, const SavedProgram &program, const Answer &answer) {
   }
   ShipOptions o{c.emit, c.output, modelName(c), c.externalWeights, *codegen::parseIsa(c.target)};
   if (o.output.empty()) {
-    std::string stem = sys::path::stem(c.model).str();
+    std::string stem = stemOf(c);
     o.output = c.emit == "exe" ? stem : c.emit == "so" || c.emit == "a" ? "lib" + stem + "." + c.emit : stem + ".o";
   }
   if (shipProgram(program, answer.bytes, o, diag))
@@ -153,15 +196,15 @@ int compileVerb(ArrayRef<char *> args) {
   Command c;
   if (!parse(args, c))
     return 1;
-  if (!StringRef(c.model).ends_with(".tctrace") && !StringRef(c.model).ends_with(".tcz"))
-    return fail(c.model + ": expected a .tcz or .tctrace file");
-  auto file = MemoryBuffer::getFile(c.model, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file)
-    return fail(c.model + ": " + file.getError().message());
   SavedProgram program;
   Diag diag;
-  if (!readModel(c.model, **file, program, diag))
+  std::unique_ptr<MemoryBuffer> file = checkInputs(c, diag) ? openModel(c, diag) : nullptr;
+  if (!file)
+    return diag.ok() ? 1 : fail(diag.text);
+  if (!readModel(c.model, *file, program, diag))
     return fail(c.model + ": " + diag.text);
+  if (isArtefact(c))
+    link::makeOutputsWhole(program.trace);
   std::string request = makeRequest(c, writeTrace(program.trace));
   Answer answer;
   int code =

@@ -1,7 +1,10 @@
 #include "tools/torchc/Ship.h"
 #include "compiler/link/FromProgram.h"
 #include "compiler/link/Link.h"
+#include "compiler/lower/Gemm.h"
 #include "dialects/trace/TraceFile.h"
+#include "runtime/kernels/Gemm.h"
+#include "tools/torchc/SelfTest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ObjectFile.h"
 
@@ -34,6 +37,22 @@ std::string traceDigest(const Trace &trace) {
   return toHex(ArrayRef<uint8_t>(bytes).slice(digestAt, digestBytes), /*LowerCase=*/true);
 }
 
+/// The kernels for every type that is multiplied, and scratch memory for the largest product.
+void setProducts(const link::ObjectMeta &meta, codegen::Isa isa, link::Model &model) {
+  const codegen::TargetInfo &target = codegen::targetInfo(isa);
+  for (const link::ObjectMeta::Product &p : meta.products) {
+    lower::GemmTile tile = lower::gemmTile(target, p.dtype);
+    GemmKernels shape{nullptr, nullptr, nullptr, tile.rows, tile.columns()};
+    GemmCall call{p.dtype, p.m, p.n, p.k, nullptr, p.aRow, p.aK, nullptr, p.bK, p.bColumn, nullptr, p.cRow};
+    model.scratchBytes = std::max<uint64_t>(model.scratchBytes, gemmScratchBytes(shape, call));
+    if (any_of(model.products, [&](const link::Product &q) { return q.dtype == p.dtype; }))
+      continue;
+    std::string stem = "torchc_k_gemm_" + std::string(shortName(p.dtype)), suffix = "_" + target.name.str();
+    model.products.push_back(
+        {p.dtype, tile.columns(), stem + "_strided" + suffix, stem + "_packed" + suffix, stem + "_wide" + suffix});
+  }
+}
+
 } // namespace
 
 bool shipProgram(const SavedProgram &program, StringRef object, const ShipOptions &o, Diag &diag) {
@@ -42,6 +61,9 @@ bool shipProgram(const SavedProgram &program, StringRef object, const ShipOption
   model.name = o.modelName;
   setTarget(o.isa, model);
   if (!readMeta(object, meta, diag) || !link::modelFromProgram(program, meta, model, diag))
+    return false;
+  setProducts(meta, o.isa, model);
+  if (!addSelfTest(object, model, diag))
     return false;
   model.place = o.externalWeights ? link::WeightsPlace::External : link::WeightsPlace::Auto;
   model.provenance = json::Object{{"compiler", "torchc " TORCHC_VERSION}, {"trace", traceDigest(program.trace)}};

@@ -172,6 +172,9 @@ typedef struct torchc_model_table {
   /* Runs the embedded test vectors; results must be equal bit for bit, any NaN equal to any NaN.
    * `options` may give weights_path and the error buffer; max_sizes is ignored. */
   int (*self_test)(const torchc_options *options);
+  /* Per input: nonzero when run overwrites its memory, which must then be dense, aligned to its element and apart from
+   * every other argument's. */
+  const uint8_t *written;
 } torchc_model_table;
 
 typedef const torchc_model_table *(*torchc_model_function)(uint32_t abi);

@@ -32,6 +32,14 @@ typedef struct torchc_selftest_desc {
   const int64_t *symbols;
 } torchc_selftest_desc;
 
+/* The pack's kernels for products of one element type, and their register tile. */
+typedef struct torchc_product_desc {
+  torchc_entry_function strided, packed, wide;
+  /* torchc_gemm_rows_BYTES: torchc::gemmRows for one element size */
+  void (*rows)(const void *kernels, const void *call, void *scratch);
+  uint32_t dtype, columns;
+} torchc_product_desc;
+
 enum torchc_weights_place {
   TORCHC_WEIGHTS_NONE = 0,
   TORCHC_WEIGHTS_SECTION = 1, /* `weights` points to them */
@@ -54,7 +62,9 @@ typedef struct torchc_model_desc {
   uint64_t arena_bytes;
   const char *const *traps; /* text of status value i + 1 */
   const torchc_selftest_desc *tests;
-  uint32_t weight_count, trap_count;
+  const torchc_product_desc *products;
+  uint64_t scratch_bytes; /* what torchc_gemm needs at most */
+  uint32_t weight_count, trap_count, product_count;
   uint32_t weights_place; /* enum torchc_weights_place */
   uint32_t isa;           /* enum torchc_isa */
 } torchc_model_desc;
@@ -81,6 +91,9 @@ TORCHC_HIDDEN int torchc_rt_self_test(const torchc_options *options);
 /* What compiled code calls for a loop over [begin, end): here always one call in the caller's thread. */
 TORCHC_HIDDEN void torchc_parallel_for(int64_t begin, int64_t end, int64_t grain,
                                        void (*body)(void *context, int64_t begin, int64_t end), void *context);
+/* The same for a batch of matrix products (runtime/kernels/Gemm.h); its status pointer must be that of an instance. */
+TORCHC_HIDDEN void torchc_gemm(void **ptrs, const int64_t *sizes_strides, const void *scalars, int64_t begin,
+                               int64_t end);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,73 @@
+#include "tools/torchc/Capture.h"
+#include "dialects/rules/DType.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+
+
+using namespace llvm;
+namespace torchc {
+
+static size_t colonOf(StringRef model) {
+  size_t at = model.rfind(".py:");
+  return at == StringRef::npos ? at : at + 3;
+}
+
+bool isPythonModel(StringRef model) { return colonOf(model) != StringRef::npos; }
+
+StringRef functionOf(StringRef model) { return model.substr(colonOf(model) + 1); }
+
+static bool isDType(StringRef name) {
+  for (int i = 0; i < numDTypes; ++i)
+    if (name == StringRef(shortName(DType(i))) || name == StringRef(torchName(DType(i))))
+      return true;
+  return false;
+}
+
+bool checkInputSpec(StringRef spec, Diag &diag) {
+  auto [name, type] = spec.split('=');
+  auto [dtype, shape] = type.split('[');
+  bool ok = !name.empty() && isDType(dtype) && shape.consume_back("]");
+  SmallVector<StringRef, 8> sizes;
+  if (!shape.empty())
+    shape.split(sizes, ',');
+  for (StringRef s : sizes) {
+    int64_t size;
+    ok = ok && !s.trim().getAsInteger(10, size) && size >= 0;
+  }
+  return ok || diag.fail(ErrorKind::Value, "--input: expected NAME=DTYPE[SIZE,...] such as x=f32[1,64], got '" +
+                                               spec.str() + "'");
+}
+
+std::unique_ptr<MemoryBuffer> capture(StringRef model, ArrayRef<std::string> inputs, Diag &diag) {
+  ErrorOr<std::string> python = sys::findProgramByName("python3");
+  if (!python) {
+    diag.fail(ErrorKind::OS, "a model in a Python file needs python3 on the path");
+    return nullptr;
+  }
+  SmallString<128> file;
+  if (std::error_code e = sys::fs::createTemporaryFile("torchc", "tcz", file)) {
+    diag.fail(ErrorKind::OS, "a temporary file: " + e.message());
+    return nullptr;
+  }
+  FileRemover remover(file);
+  size_t colon = colonOf(model);
+  std::vector<StringRef> args{*python, "-m", "torchc._capture", model.substr(0, colon), model.substr(colon + 1), file};
+  args.insert(args.end(), inputs.begin(), inputs.end());
+  std::string error;
+  int code = sys::ExecuteAndWait(*python, args, std::nullopt, {}, 0, 0, &error);
+  if (code) {
+    if (!error.empty())
+      diag.fail(ErrorKind::OS, *python + ": " + error);
+    return nullptr;
+  }
+  auto bytes = MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (bytes)
+    return std::move(*bytes);
+  diag.fail(ErrorKind::OS, file.str().str() + ": " + bytes.getError().message());
+  return nullptr;
+}
+
+} // namespace torchc
