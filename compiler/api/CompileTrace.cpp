@@ -13,8 +13,8 @@ static uint32_t builtinOp(std::string_view name) {
 static void locate(const Trace &trace, CompileError &error) {
   llvm::StringRef text = error.text;
   uint64_t node;
-  if (!text.consume_front("node ") || text.consumeInteger(10, node) || !(text.starts_with(" (") || text.starts_with(":")) ||
-      node >= trace.nodes.size())
+  if (!text.consume_front("node ") || text.consumeInteger(10, node) ||
+      !(text.starts_with(" (") || text.starts_with(":")) || node >= trace.nodes.size())
     return;
   error.node = int64_t(node);
   if (uint32_t s = trace.nodes[node].source; s != traceNone)

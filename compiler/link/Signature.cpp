@@ -71,8 +71,7 @@ bool checkModel(const Model &m, Diag &diag) {
       return diag.fail(ErrorKind::Value, "model " + m.name + ": symbol " + m.symbols[i] + " occurs in no input");
   size_t results = m.outputs.size() + count_if(m.inputs, [](const TensorDesc &t) { return t.written; });
   for (const SelfTest &t : m.tests)
-    if (t.inputs.size() != m.inputs.size() || t.outputs.size() != results ||
-        t.symbols.size() != m.symbols.size())
+    if (t.inputs.size() != m.inputs.size() || t.outputs.size() != results || t.symbols.size() != m.symbols.size())
       return diag.fail(ErrorKind::Value, "model " + m.name + ": a test vector doesn't match the signature");
   return true;
 }

@@ -96,8 +96,7 @@ static int assign(Program *p, const char *role, const torchc_io_desc *list, uint
   }
   // An input that the model overwrites is also an output, found by its name.
   for (uint32_t i = 0; equal && slots == p->outputPaths && i < p->model->input_count; ++i)
-    if (p->model->written[i] && strlen(p->model->inputs[i].name) == n &&
-        !strncmp(p->model->inputs[i].name, text, n)) {
+    if (p->model->written[i] && strlen(p->model->inputs[i].name) == n && !strncmp(p->model->inputs[i].name, text, n)) {
       p->writtenPaths[i] = equal + 1;
       return 1;
     }
@@ -271,8 +270,7 @@ static int runModel(Program *p) {
   if (status)
     return fail(p);
   for (uint32_t i = 0; i < m->input_count; ++i)
-    if (p->writtenPaths[i] &&
-        !torchc_npy_write(p->values[i].as.tensor, p->writtenPaths[i], p->error, sizeof p->error))
+    if (p->writtenPaths[i] && !torchc_npy_write(p->values[i].as.tensor, p->writtenPaths[i], p->error, sizeof p->error))
       return fail(p);
   for (uint32_t i = 0; i < m->output_count; ++i)
     if (!p->outputPaths[i])

@@ -78,7 +78,9 @@ protected:
     t.data = data.data();
     t.device.device_type = kDLCPU;
     t.ndim = int32_t(shape.size());
-    t.dtype = {uint8_t(type == DType::Bool ? kDLBool : isFloat(type) ? kDLFloat : kDLInt),
+    t.dtype = {uint8_t(type == DType::Bool ? kDLBool
+                       : isFloat(type)     ? kDLFloat
+                                           : kDLInt),
                uint8_t(8 * itemSize(type)), 1};
     t.shape = shape.data();
     return t;
@@ -166,8 +168,10 @@ int main(void) {
   for (int i = 0; i < 2; ++i)
     printf("%s %d %d\n", m[i]->name, m[i]->self_test(NULL), (int)m[i]->test_count);
 }
-)"), diag));
-  auto r = shell("cd " + folder + " && " TORCHC_TEST_CC " -I" TORCHC_INCLUDE_DIR " main.c one.o libtwo.a -o main && ./main");
+)"),
+                              diag));
+  auto r =
+      shell("cd " + folder + " && " TORCHC_TEST_CC " -I" TORCHC_INCLUDE_DIR " main.c one.o libtwo.a -o main && ./main");
   EXPECT_EQ(r.second, "one 0 1\ntwo 0 1\n");
 }
 
@@ -200,8 +204,8 @@ TEST_F(ArtefactNetworkTest, OutputsThatAreViewsInputsOrTheSame) {
   ProgramBuilder b;
   uint32_t x = b.input({3, 4}, "x"), n = b.op(OpId::Neg, {x}, {}, {3, 4});
   uint32_t t = b.view(OpId::Transpose, n, {Attr::integer(0), Attr::integer(1)}, {4, 3}, {1, 4});
-  uint32_t row = b.view(OpId::Slice, n, {Attr::integer(0), Attr::integer(1), Attr::integer(2), Attr::integer(1)}, {1, 4},
-                        {4, 1}, 4);
+  uint32_t row = b.view(OpId::Slice, n, {Attr::integer(0), Attr::integer(1), Attr::integer(2), Attr::integer(1)},
+                        {1, 4}, {4, 1}, 4);
   for (uint32_t v : {row, x, t, n, n})
     b.t.addOutput(v);
   save(b);

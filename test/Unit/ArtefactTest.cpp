@@ -250,8 +250,9 @@ TEST_F(ArtefactTest, RefusesWrongOptions) {
 
 #if defined(__x86_64__)
 TEST_F(ArtefactTest, RefusesACpuThatLacksTheIsa) {
-  for (auto [isa, name, has] : {std::tuple(link::Isa::V3, "x86-64-v3", __builtin_cpu_supports("x86-64-v3")),
-                                std::tuple(link::Isa::V4, "x86-64-v4", __builtin_cpu_supports("x86-64-v4"))}) {
+  for (auto [isa, name, has] :
+       {std::tuple(link::Isa::V3, "AVX2, FMA and BMI2 (x86-64-v3)", __builtin_cpu_supports("x86-64-v3")),
+        std::tuple(link::Isa::V4, "AVX-512 (x86-64-v4)", __builtin_cpu_supports("x86-64-v4"))}) {
     link::Model m = model("toy");
     m.isa = isa;
     load(m);
@@ -292,7 +293,7 @@ TEST_F(ArtefactTest, SelfTestComparesBits) {
   m.tests[0].outputs[0][3] ^= 1;
   load(m);
   EXPECT_EQ(table->self_test(&options), TORCHC_TRAP);
-  EXPECT_STREQ(error, "self-test 0: output y differs at element 0");
+  EXPECT_STREQ(error, "self-test 0: y differs at element 0");
   m.tests[0] = {{bytesOf<float>({NAN, 1, 1})}, {bytesOf<float>({-NAN, 20.5f, 30.5f})}, {1}};
   ::dlclose(library);
   library = nullptr;

@@ -5,8 +5,8 @@
 //                                                 that an artefact carries those it needs
 #include "PackPlan.h"
 #include "compiler/codegen/Emit.h"
-#include "runtime/kernels/Pack.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/kernels/Pack.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -46,8 +46,7 @@ static std::string tableSymbol(StringRef isa) { return ("torchc_pack_table_" + i
 
 static GlobalVariable *addGlobal(Module &m, Constant *value, const Twine &name, bool isPrivate) {
   auto *g = new GlobalVariable(m, value->getType(), /*isConstant=*/true,
-                               isPrivate ? GlobalValue::PrivateLinkage : GlobalValue::ExternalLinkage,
-                               value, name);
+                               isPrivate ? GlobalValue::PrivateLinkage : GlobalValue::ExternalLinkage, value, name);
   if (!isPrivate)
     g->setVisibility(GlobalValue::HiddenVisibility);
   return g;
@@ -64,11 +63,9 @@ static void addTable(Module &m, ArrayRef<pack::PlannedKernel> kernels, const cod
     auto *text = addGlobal(m, ConstantDataArray::getString(c, k.name), "name", true);
     text->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
     text->setAlignment(Align(1));
-    entries.push_back(
-        ConstantStruct::get(entryType, ConstantInt::get(i64, k.key), m.getFunction(k.name), text));
+    entries.push_back(ConstantStruct::get(entryType, ConstantInt::get(i64, k.key), m.getFunction(k.name), text));
   }
-  auto *array = addGlobal(
-      m, ConstantArray::get(ArrayType::get(entryType, entries.size()), entries), "entries", true);
+  auto *array = addGlobal(m, ConstantArray::get(ArrayType::get(entryType, entries.size()), entries), "entries", true);
   uint32_t isa = target.isa == codegen::Isa::V3 ? 1 : target.isa == codegen::Isa::V4 ? 2 : 3;
   addGlobal(m,
             ConstantStruct::getAnon({ConstantInt::get(i32, packAbi), ConstantInt::get(i32, isa),
@@ -90,8 +87,7 @@ static int emitTables() {
     pointers.push_back(g);
   }
   pointers.push_back(ConstantPointerNull::get(ptr));
-  addGlobal(m, ConstantArray::get(ArrayType::get(ptr, pointers.size()), pointers), "torchc_pack_tables",
-            false);
+  addGlobal(m, ConstantArray::get(ArrayType::get(ptr, pointers.size()), pointers), "torchc_pack_tables", false);
   codegen::EmitOptions options;
   options.target = &codegen::targetInfo(*codegen::parseIsa(tables[0]));
   std::vector<std::string> names;
@@ -176,8 +172,8 @@ static int emitPack(const codegen::TargetInfo &target) {
   if (!codegen::emitModule(*m, options, object, diag, &times))
     return fail(diag.text);
   if (timing)
-    errs() << kernels.size() << " kernels, " << object.size() << " bytes; optimize "
-           << int(times.optimize) << " ms, codegen " << int(times.codegen) << " ms\n";
+    errs() << kernels.size() << " kernels, " << object.size() << " bytes; optimize " << int(times.optimize)
+           << " ms, codegen " << int(times.codegen) << " ms\n";
   return writeFile(StringRef(object.data(), object.size()));
 }
 

@@ -6,7 +6,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
-
 using namespace llvm;
 namespace torchc {
 
@@ -37,8 +36,8 @@ bool checkInputSpec(StringRef spec, Diag &diag) {
     int64_t size;
     ok = ok && !s.trim().getAsInteger(10, size) && size >= 0;
   }
-  return ok || diag.fail(ErrorKind::Value, "--input: expected NAME=DTYPE[SIZE,...] such as x=f32[1,64], got '" +
-                                               spec.str() + "'");
+  return ok || diag.fail(ErrorKind::Value,
+                         "--input: expected NAME=DTYPE[SIZE,...] such as x=f32[1,64], got '" + spec.str() + "'");
 }
 
 std::unique_ptr<MemoryBuffer> capture(StringRef model, ArrayRef<std::string> inputs, Diag &diag) {
