@@ -1,6 +1,8 @@
 #include "frontends/jit/Function.h"
 #include "frontends/eager/Modes.h"
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 
 namespace torchc::jit {
 
@@ -45,10 +47,49 @@ Function::Next Function::next(std::string *why) {
   if (stopped.empty() && (roots.empty() || unexpected) && !pending)
     return say(Next::Record, roots.empty() ? "not called yet" : "the last call took a path that isn't recorded");
   if (ready)
-    return say(Next::Retrace, "Python runs, its ops are matched and launched together");
+    return fasterOf(why);
   if (pending)
     return say(Next::Eager, "compiling in the background");
   return say(Next::Eager, !failure.empty() ? failure : !stopped.empty() ? stopped : "no op was recorded");
+}
+
+namespace {
+constexpr int measuredCalls = 5;         // of each kind, of which the fastest counts
+constexpr int64_t smallCall = 20'000;    // ns: above, what an op costs by itself doesn't matter
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+std::string microseconds(int64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f us", double(ns) / 1000);
+  return text;
+}
+} // namespace
+
+/// Re-trace, unless it was measured slower (J4).
+Function::Next Function::fasterOf(std::string *why) {
+  const Timing &eager = timing[0], &retrace = timing[1];
+  bool known = retrace.count >= measuredCalls && (eager.count >= measuredCalls || retrace.best > smallCall);
+  std::string text = "Python runs, its ops are matched and launched together";
+  Next n = Next::Retrace;
+  if (settings.measure && !known && retrace.count >= measuredCalls) {
+    n = Next::Eager;
+    text = "eager calls are measured, to compare";
+  } else if (settings.measure && known && retrace.best <= smallCall && retrace.best > eager.best) {
+    n = Next::Eager;
+    text = "re-trace was measured slower: " + microseconds(retrace.best) + " against " + microseconds(eager.best);
+  }
+  if (why)
+    *why = std::move(text);
+  return n;
+}
+
+void Function::measured(bool retrace, int64_t nanoseconds) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Timing &t = timing[retrace];
+  t.count++;
+  t.best = std::min(t.best, nanoseconds);
 }
 
 std::string Function::tier(std::string *why) {
@@ -217,7 +258,10 @@ Call::Call(Function &f) : function(f) {
       segments = f.roots;
     }
   }
-  if (next == Function::Next::Eager)
+  eager = next == Function::Next::Eager;
+  if (f.settings.measure && next != Function::Next::Record && f.timing[!eager].count < measuredCalls)
+    began = now();
+  if (eager)
     return;
   open = true;
   threadState.run = this;
@@ -239,6 +283,8 @@ void Call::close() {
 }
 
 void Call::finish() {
+  if (eager && began)
+    function.measured(false, now() - began);
   if (!open)
     return;
   changeFlags(0, FlagRecording | FlagRetracing);
@@ -252,7 +298,10 @@ void Call::finish() {
     Call &c;
     ~Close() { c.close(); }
   } closing{*this};
+  bool whole = !retrace->left();
   retrace->finish();
+  if (began && whole)
+    function.measured(true, now() - began);
 }
 
 Call::~Call() {

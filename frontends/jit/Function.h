@@ -10,6 +10,7 @@ struct FunctionOptions {
   Site site;               // where it is defined
   bool compile = true;     // false: stays eager (TORCHC_COMPILE=off)
   bool interpret = false;  // tests: re-traced segments run step by step, without compiled code
+  bool measure = true;     // small functions re-trace only if that is measured to be faster (J4)
   int maxRecordings = 32;  // segments kept; more, and new paths stay eager
 };
 
@@ -38,6 +39,8 @@ private:
   using Segments = Run::Segments;
   enum class Next : uint8_t { Eager, Record, Retrace };
   Next next(std::string *why);
+  Next fasterOf(std::string *why);
+  void measured(bool retrace, int64_t nanoseconds);
   void add(std::vector<std::unique_ptr<Recording>> path);
   void compile(const std::shared_ptr<Recording> &r);
   template <class F> void each(const Segments &list, F f) {
@@ -54,6 +57,10 @@ private:
   bool unexpected = false; // a run left: record the next call
   int idle = 0;            // recordings in a row that told nothing new
   std::string stopped;     // why no more is recorded
+  struct Timing {
+    int count = 0;
+    int64_t best = INT64_MAX; // ns
+  } timing[2];               // eager, re-trace
   Counts numbers;
   Records records{64};
 };
@@ -74,6 +81,8 @@ public:
 private:
   void close();
   Function &function;
+  int64_t began = 0; // ns; 0: not measured
+  bool eager = false;
   std::vector<std::unique_ptr<Recording>> path;
   std::unique_ptr<Tracer> recording;
   std::unique_ptr<Run> retrace;

@@ -15,6 +15,23 @@ Site Recording::siteOf(uint32_t step) const {
   return s;
 }
 
+TensorImpl *Recording::slowShell(uint32_t value) const {
+  const Value &v = values[value];
+  return newShell(v.dtype, v.rank, sizesOf(v), v.contiguous ? nullptr : stridesOf(v));
+}
+
+void Recording::makeTemplates() {
+  templates.assign(values.size(), {});
+  for (const Step &s : steps) {
+    Template &t = templates[s.result];
+    if (s.out != Out::None || t.usable || values[s.result].rank > inlineDims)
+      continue;
+    Tensor shell(slowShell(s.result));
+    std::memcpy(t.bytes, reinterpret_cast<const char *>(shell.impl()) + metadataOffset, metadataBytes);
+    t.usable = true;
+  }
+}
+
 static bool sameValue(const Recording &a, const Value &x, const Recording &b, const Value &y) {
   return x.storage == y.storage && x.canonical == y.canonical && x.input == y.input && x.offset == y.offset &&
          x.dtype == y.dtype && x.rank == y.rank && x.contiguous == y.contiguous &&

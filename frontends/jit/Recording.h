@@ -50,6 +50,12 @@ struct RecordedInput {
   bool generator; // two words, seed and ordinal, instead of a tensor
 };
 
+/// A tensor's metadata ready to copy. Not for more than inlineDims dimensions.
+struct Template {
+  bool usable = false;
+  char bytes[metadataBytes];
+};
+
 enum class CompileState : uint8_t { None, Pending, Ready, Failed };
 
 class Recording {
@@ -62,6 +68,7 @@ public:
   std::vector<uint32_t> ins;
   std::vector<Attr> attrs;          // borrow from the trace's pools
   std::vector<RecordedInput> inputs;
+  std::vector<Template> templates;  // by value
   std::vector<bool> wanted;         // storages that somebody outside may read afterwards
   std::string refused;              // why it can't be compiled; empty: it can
   Sha256Digest identity = {};       // of the program without source positions
@@ -70,6 +77,16 @@ public:
   const int64_t *sizesOf(const Value &v) const { return dims.data() + v.firstDim; }
   const int64_t *stridesOf(const Value &v) const { return dims.data() + v.firstDim + v.rank; }
   Site siteOf(uint32_t step) const;
+  /// A tensor with the value's metadata and no storage; owned.
+  TensorImpl *shell(uint32_t value) const {
+    const Template &t = templates[value];
+    if (TORCHC_UNLIKELY(!t.usable))
+      return slowShell(value);
+    TensorImpl *out = allocTensor();
+    std::memcpy(reinterpret_cast<char *>(out) + metadataOffset, t.bytes, metadataBytes);
+    return out;
+  }
+  void makeTemplates();
   /// Are the first `count` steps of both the same program?
   bool samePrefix(const Recording &other, uint32_t count) const;
   /// Adds storages to what the compiled code gives back; false if all were there.
@@ -88,6 +105,7 @@ public:
   uint64_t launches = 0, interpreted = 0, recompiles = 0;
 
 private:
+  TensorImpl *slowShell(uint32_t value) const;
   std::atomic<CompileState> stateNow{CompileState::None};
   mutable std::mutex mutex;
   std::shared_ptr<const Compiled> result;

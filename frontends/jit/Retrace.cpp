@@ -257,12 +257,12 @@ void Run::pendingDied(Storage *s) {
 TensorImpl *Run::fresh(const Step &s) {
   const Value &v = graph->values[s.result];
   Storage *st = newForeignStorage(nullptr, graph->storages[v.storage].nbytes, pendingDied, this);
-  if (!st)
+  if (TORCHC_UNLIKELY(!st))
     outOfMemory(sizeof(Storage));
   st->tag = tag | v.storage;
   st->deferred = runWord(this);
   slots[v.storage] = {st, nullptr, true};
-  TensorImpl *t = newShell(v.dtype, v.rank, graph->sizesOf(v));
+  TensorImpl *t = graph->shell(s.result);
   t->storage = st;
   t->flags |= FlagPending | flagDeferredData;
   return t;
@@ -272,7 +272,7 @@ TensorImpl *Run::view(const OpCall &call, const Step &s) {
   const Value &v = graph->values[s.result];
   const Slot &slot = slots[v.storage];
   TensorImpl *a = call.operands[0].tensor;
-  TensorImpl *t = newShell(v.dtype, v.rank, graph->sizesOf(v), v.contiguous ? nullptr : graph->stridesOf(v));
+  TensorImpl *t = graph->shell(s.result);
   t->flags |= a->flags & (FlagInferenceTensor | flagOwnVersion);
   t->ownVersion = a->ownVersion;
   t->storage = retain(a->storage);

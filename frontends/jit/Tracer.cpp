@@ -313,6 +313,7 @@ void Tracer::end() {
           refuse("two inputs share memory that the function writes");
   if (r->refused.empty()) {
     r->identity = sha256(traceKey(r->trace));
+    r->makeTemplates();
     r->want(outputs);
   }
   sink(std::move(r));

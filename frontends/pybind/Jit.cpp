@@ -76,10 +76,11 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
 PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *fn;
   const char *name, *file = "";
-  int line = 0, compile = 1, background = 1, interpret = 0, limit = 32;
-  static const char *names[] = {"fn", "name", "file", "line", "compile", "background", "interpret", "limit", nullptr};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sipppi", const_cast<char **>(names), &fn, &name, &file, &line,
-                                   &compile, &background, &interpret, &limit))
+  int line = 0, compile = 1, background = 1, interpret = 0, measure = 1, limit = 32;
+  static const char *names[] = {"fn", "name", "file", "line", "compile", "background", "interpret", "measure", "limit",
+                                nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppi", const_cast<char **>(names), &fn, &name, &file, &line,
+                                   &compile, &background, &interpret, &measure, &limit))
     return nullptr;
   if (!PyCallable_Check(fn)) {
     PyErr_Format(PyExc_TypeError, "expected a callable, got %.200s", Py_TYPE(fn)->tp_name);
@@ -93,6 +94,7 @@ PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     o.site.line = uint32_t(std::max(line, 0));
     o.compile = compile;
     o.interpret = interpret;
+    o.measure = measure;
     o.maxRecordings = limit;
     auto core = std::make_unique<jit::Function>(std::move(o));
     PyObject *made = check(type->tp_alloc(type, 0));

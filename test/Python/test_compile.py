@@ -29,8 +29,8 @@ def bits(value):
 def compiled(request, tmp_path_factory):
     """Compiles a function in one of the two ways that run recorded segments."""
     if request.param == "interpret":
-        return lambda fn: _compiled(fn, True, interpret=True)
-    return lambda fn: torch.compile(fn, background=False)
+        return lambda fn: _compiled(fn, True, interpret=True, measure=False)
+    return lambda fn: _compiled(fn, False, measure=False)
 
 
 def agree(compiled, fn, make, calls=5):

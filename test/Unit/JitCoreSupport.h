@@ -29,6 +29,7 @@ private:
     FunctionOptions o;
     o.name = "subject";
     o.interpret = !compiled;
+    o.measure = false;
     return o;
   }
 };
