@@ -94,6 +94,12 @@ void Function::measured(bool retrace, int64_t nanoseconds) {
 
 std::string Function::tier(std::string *why) {
   std::lock_guard<std::mutex> lock(mutex);
+  for (const Plan &p : plans)
+    if (replayable && p.plan.graph->state() == CompileState::Ready) {
+      if (why)
+        *why = "Python is skipped: the results depend on the tensor arguments alone";
+      return "replay";
+    }
   switch (next(why)) {
   case Next::Record:
     return "recording";
@@ -113,8 +119,10 @@ void Function::compile(const std::shared_ptr<Recording> &r) {
 }
 
 /// Enters the segments of one call into the tree.
-void Function::add(std::vector<std::unique_ptr<Recording>> path) {
+std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>> path) {
   std::vector<std::shared_ptr<Recording>> work;
+  std::shared_ptr<Recording> only;
+  bool single = path.size() == 1;
   {
     std::lock_guard<std::mutex> lock(mutex);
     numbers.recorded++;
@@ -134,6 +142,7 @@ void Function::add(std::vector<std::unique_ptr<Recording>> path) {
         }
         list->push_back(std::move(segment));
         work.push_back(list->back());
+        only = list->back();
         list = &list->back()->next;
         news = true;
         continue;
@@ -148,6 +157,7 @@ void Function::add(std::vector<std::unique_ptr<Recording>> path) {
         work.push_back(*known);
         news = true;
       }
+      only = *known;
       list = &(*known)->next;
     }
     idle = news ? 0 : idle + 1;
@@ -158,6 +168,39 @@ void Function::add(std::vector<std::unique_ptr<Recording>> path) {
   }
   for (const auto &r : work)
     compile(r);
+  return single ? only : nullptr;
+}
+
+void Function::allowReplay(bool allowed, std::string why) {
+  std::lock_guard<std::mutex> lock(mutex);
+  replayable = allowed && settings.compile && !settings.interpret;
+  whyNoReplay = std::move(why);
+}
+
+bool Function::replay(TensorImpl *const *arguments, uint32_t count, std::vector<TensorImpl *> &results, bool &tuple) {
+  // Nothing that the tape, a tracer or a mode would see.
+  if (!replayable || threadState.run || (threadState.modes.flags & ~uint32_t(FlagNoGrad)))
+    return false;
+  if (!(threadState.modes.flags & FlagNoGrad))
+    for (uint32_t i = 0; i < count; i++)
+      if (arguments[i]->flags & (FlagRequiresGrad | FlagView)) // a view's base may require gradients by now
+        return false;
+  std::lock_guard<std::mutex> lock(mutex);
+  for (size_t i = 0; i < plans.size(); i++) {
+    Plan &p = plans[i];
+    if (p.plan.numArguments != count)
+      continue;
+    results.resize(p.plan.results.size());
+    if (!jit::replay(p.plan, arguments, results.data()))
+      continue;
+    tuple = p.tuple;
+    numbers.calls++;
+    numbers.replayed++;
+    if (i)
+      std::swap(plans[0], plans[i]);
+    return true;
+  }
+  return false;
 }
 
 void Function::noteLeave(const Site &site, const char *reason) {
@@ -167,6 +210,15 @@ void Function::noteLeave(const Site &site, const char *reason) {
     unexpected = true;
   }
   note(RecordKind::Miss, site.line ? site : settings.site, reason);
+}
+
+void Function::prefer(const std::shared_ptr<Recording> &r) {
+  if (roots.size() < 2 || roots[0] == r)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto it = std::find(roots.begin(), roots.end(), r);
+  if (it != roots.end())
+    std::rotate(roots.begin(), it, it + 1);
 }
 
 void Function::wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages) {
@@ -230,9 +282,11 @@ std::string Function::report() {
   Counts c = counts();
   std::lock_guard<std::mutex> lock(mutex);
   std::string out = settings.name + ": tier " + name + " (" + why + ")\n";
-  out += "  replay: no: skipping Python is not implemented, so that its code runs on each call\n";
+  out += "  replay: " + (replayable ? std::string(plans.empty() ? "possible, nothing recorded yet" : "yes, Python is skipped")
+                                     : "no: " + whyNoReplay) + "\n";
   out += "calls: " + std::to_string(c.calls) + " in all, " + std::to_string(c.recorded) + " recorded, " +
-         std::to_string(c.retraced) + " re-traced, " + std::to_string(c.left) + " of those left the recorded path\n";
+         std::to_string(c.retraced) + " re-traced, " + std::to_string(c.left) + " of those left the recorded path, " +
+         std::to_string(c.replayed) + " replayed\n";
   out += "recordings: " + std::to_string(c.recordings) + "\n";
   describe(roots, 0, out);
   if (std::string text = records.text(); !text.empty())
@@ -291,7 +345,7 @@ void Call::finish() {
   if (recording) {
     recording->finish();
     close();
-    function.add(std::move(path));
+    only = function.add(std::move(path));
     return;
   }
   struct Close {
@@ -302,6 +356,20 @@ void Call::finish() {
   retrace->finish();
   if (began && whole)
     function.measured(true, now() - began);
+}
+
+void Call::returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple) {
+  if (!only || results.empty())
+    return;
+  ReplayPlan plan;
+  if (!planReplay(only, recording->lastInputs(), recording->lastTag(), arguments, results, plan))
+    return;
+  std::lock_guard<std::mutex> lock(function.mutex);
+  bool known = std::any_of(function.plans.begin(), function.plans.end(), [&](const Function::Plan &p) {
+    return p.plan.graph == plan.graph;
+  });
+  if (function.replayable && !known && function.plans.size() < size_t(function.settings.maxRecordings))
+    function.plans.push_back({std::move(plan), tuple});
 }
 
 Call::~Call() {

@@ -1,5 +1,6 @@
 // One compiled function: its recordings, what the next call does, and the report about it.
 #pragma once
+#include "frontends/jit/Replay.h"
 #include "frontends/jit/Retrace.h"
 #include "frontends/jit/Tracer.h"
 
@@ -26,12 +27,19 @@ public:
   /// Numbers for tests and tools: calls, recordings, ready, launches, interpreted, left.
   struct Counts {
     uint64_t calls = 0, recorded = 0, retraced = 0, left = 0, recordings = 0, ready = 0, failed = 0, pending = 0, launches = 0,
-             interpreted = 0;
+             interpreted = 0, replayed = 0;
   };
   Counts counts();
 
+  /// Frontends that proved that the function depends on its tensor arguments alone say so; others say why not.
+  void allowReplay(bool allowed, std::string why);
+  /// Runs the call without the program, if that was allowed and some recording fits. Nothing has happened otherwise.
+  bool replay(TensorImpl *const *arguments, uint32_t count, std::vector<TensorImpl *> &results, bool &tuple);
+
   // For the runs.
   void noteLeave(const Site &site, const char *reason);
+  /// The recording that a run followed to its end: tried first from now on.
+  void prefer(const std::shared_ptr<Recording> &r);
   void wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages);
 
 private:
@@ -41,7 +49,7 @@ private:
   Next next(std::string *why);
   Next fasterOf(std::string *why);
   void measured(bool retrace, int64_t nanoseconds);
-  void add(std::vector<std::unique_ptr<Recording>> path);
+  std::shared_ptr<Recording> add(std::vector<std::unique_ptr<Recording>> path);
   void compile(const std::shared_ptr<Recording> &r);
   template <class F> void each(const Segments &list, F f) {
     for (const auto &r : list) {
@@ -55,6 +63,13 @@ private:
   std::mutex mutex; // of roots and what hangs below, and the fields after it
   Segments roots;
   bool unexpected = false; // a run left: record the next call
+  bool replayable = false;
+  std::string whyNoReplay = "nobody has shown that it depends on its arguments alone";
+  struct Plan {
+    ReplayPlan plan;
+    bool tuple;
+  };
+  std::vector<Plan> plans;
   int idle = 0;            // recordings in a row that told nothing new
   std::string stopped;     // why no more is recorded
   struct Timing {
@@ -74,6 +89,8 @@ public:
   Call(const Call &) = delete;
   /// Computes what is deferred. Throws Error if that fails.
   void finish();
+  /// After finish() of a recorded call: its arguments and results, for replay. `tuple`: the results came as one.
+  void returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple);
 
   Tracer *tracer() { return recording.get(); }
   Run *run() { return retrace.get(); }
@@ -81,6 +98,7 @@ public:
 private:
   void close();
   Function &function;
+  std::shared_ptr<Recording> only; // what finish() recorded, if it is one segment
   int64_t began = 0; // ns; 0: not measured
   bool eager = false;
   std::vector<std::unique_ptr<Recording>> path;

@@ -39,7 +39,7 @@ static bool sameValue(const Recording &a, const Value &x, const Recording &b, co
 }
 
 bool Recording::samePrefix(const Recording &other, uint32_t count) const {
-  if (count > steps.size() || count > other.steps.size())
+  if (count > steps.size() || count > other.steps.size() || defaultType != other.defaultType)
     return false;
   for (uint32_t i = 0; i < count; i++) {
     const Step &x = steps[i], &y = other.steps[i];

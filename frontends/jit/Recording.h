@@ -70,6 +70,7 @@ public:
   std::vector<RecordedInput> inputs;
   std::vector<Template> templates;  // by value
   std::vector<bool> wanted;         // storages that somebody outside may read afterwards
+  DType defaultType = DType::F32;   // torch.get_default_dtype(), which decides results of integer operands
   std::string refused;              // why it can't be compiled; empty: it can
   Sha256Digest identity = {};       // of the program without source positions
   std::vector<std::shared_ptr<Recording>> next; // what came after the observation at the end

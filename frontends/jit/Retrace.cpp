@@ -106,7 +106,7 @@ bool Run::match(const OpCall &call) {
 }
 
 bool Run::matches(const OpCall &call) {
-  if (position >= graph->steps.size())
+  if (position >= graph->steps.size() || graph->defaultType != defaultDType())
     return false;
   size_t mark = bound.size();
   if (matchesStep(call, graph->steps[position]))
@@ -459,8 +459,10 @@ void Run::compute() {
     s->context = memory;
     s->deleter = [](Storage *x) { release(static_cast<Storage *>(x->context)); };
   }
-  if (position == graph->steps.size() && launch(alive))
+  if (position == graph->steps.size() && launch(alive)) {
     graph->launches++;
+    function.prefer(graph);
+  }
   else
     interpret();
   for (Slot &s : slots)

@@ -1,5 +1,6 @@
 #include "frontends/jit/Tracer.h"
 #include "dialects/trace/TraceFile.h"
+#include "frontends/eager/Modes.h"
 #include <algorithm>
 
 namespace torchc::jit {
@@ -24,6 +25,7 @@ Tracer::~Tracer() {
 
 void Tracer::begin() {
   r = std::make_unique<Recording>();
+  r->defaultType = defaultDType();
   tag = uint64_t(nextRunId()) << 32;
   numbers.clear();
   bases.clear();
@@ -258,6 +260,8 @@ void Tracer::addNode(const OpCall &call, const Step &step, uint32_t output) {
 }
 
 void Tracer::record(const OpCall &call, TensorImpl *result) {
+  if (defaultDType() != r->defaultType)
+    refuse("the default dtype changes inside the function");
   if (!r->refused.empty())
     return;
   Step step{};
@@ -304,6 +308,8 @@ void Tracer::end() {
       removeReleaseHook(alive[s], storageDied, this);
     }
   alive.clear();
+  met = held;
+  metTag = tag;
   for (TensorImpl *t : std::exchange(held, {}))
     release(t);
   for (const StorageInfo &s : r->storages)
@@ -312,7 +318,9 @@ void Tracer::end() {
         if (&o != &s && o.memory == s.memory)
           refuse("two inputs share memory that the function writes");
   if (r->refused.empty()) {
-    r->identity = sha256(traceKey(r->trace));
+    std::vector<uint8_t> key = traceKey(r->trace);
+    key.push_back(uint8_t(r->defaultType));
+    r->identity = sha256(key);
     r->makeTemplates();
     r->want(outputs);
   }

@@ -27,6 +27,9 @@ public:
   void refuse(std::string why);
   /// Ends the last segment.
   void finish();
+  /// The tensors that the last segment met as inputs (not owned, null for a generator), and the tag it left on tensors.
+  const std::vector<TensorImpl *> &lastInputs() const { return met; }
+  uint64_t lastTag() const { return metTag; }
 
 private:
   struct Generator {
@@ -56,6 +59,8 @@ private:
   std::vector<std::vector<uint32_t>> layouts;   // canonical values by storage
   std::vector<TensorImpl *> held;               // inputs, so that their memory isn't reused meanwhile
   std::vector<Generator> generators;
+  std::vector<TensorImpl *> met;
+  uint64_t metTag = 0;
 };
 
 } // namespace torchc::jit

@@ -37,12 +37,22 @@ jit::Site programSite() {
   return site;
 }
 
+#if PY_VERSION_HEX < 0x030C0000
+/// No tracer, profiler or coverage is watching this thread's Python code.
+bool unwatched() { return !PyThreadState_Get()->cframe->use_tracing; }
+#else
+bool unwatched() { return false; } // sys.monitoring can't be asked cheaply: no replay
+#endif
+
+PyNumberMethods originalOperators; // of Tensor: a program may replace them
+
 struct Compiled {
   PyObject_HEAD
   vectorcallfunc vectorcall;
   PyObject *fn, *dict, *weakRefs;
   jit::Function *core;
   bool background;
+  PyObject *code; // for replay: the code that was analysed; null: none
 };
 Compiled *self(PyObject *o) { return reinterpret_cast<Compiled *>(o); }
 
@@ -51,8 +61,66 @@ void waitForCompiles() {
   jit::CompileService::global().wait();
 }
 
+/// Tensors in a result: itself, or those of a tuple. False for anything else.
+bool resultTensors(PyObject *o, std::vector<TensorImpl *> &out, bool &tuple) {
+  tuple = PyTuple_CheckExact(o);
+  if (!tuple && !isExactTensor(o))
+    return false;
+  for (Py_ssize_t i = 0; i < (tuple ? PyTuple_GET_SIZE(o) : 1); i++) {
+    PyObject *item = tuple ? PyTuple_GET_ITEM(o, i) : o;
+    if (!isExactTensor(item))
+      return false;
+    out.push_back(implOf(item));
+  }
+  return true;
+}
+
+bool replayGuards(Compiled *c) {
+  return unwatched() && reinterpret_cast<PyFunctionObject *>(c->fn)->func_code == c->code &&
+         !std::memcmp(tensorType->tp_as_number, &originalOperators, sizeof originalOperators);
+}
+
+/// The call without Python, if all guards hold; null without an exception otherwise.
+PyObject *tryReplay(Compiled *c, PyObject *const *args, Py_ssize_t n) {
+  constexpr Py_ssize_t most = 16;
+  TensorImpl *tensors[most];
+  if (n > most || n != reinterpret_cast<PyCodeObject *>(c->code)->co_argcount || !replayGuards(c))
+    return nullptr;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (!isExactTensor(args[i]))
+      return nullptr;
+    tensors[i] = implOf(args[i]);
+  }
+  std::vector<TensorImpl *> results;
+  bool tuple;
+  if (!c->core->replay(tensors, uint32_t(n), results, tuple))
+    return nullptr;
+  if (!tuple)
+    return wrap(results[0]);
+  std::vector<Tensor> owned;
+  for (TensorImpl *t : results)
+    owned.push_back(Tensor(t));
+  return tupleOf(owned);
+}
+
+/// A recorded call of an analysed function: what replay has to reproduce.
+void noteReplay(Compiled *c, jit::Call &call, PyObject *const *args, Py_ssize_t n, PyObject *result) {
+  std::vector<TensorImpl *> arguments, results;
+  bool tuple;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (!isExactTensor(args[i]))
+      return;
+    arguments.push_back(implOf(args[i]));
+  }
+  if (replayGuards(c) && resultTensors(result, results, tuple))
+    call.returned(arguments, results, tuple);
+}
+
 PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *names) {
   Compiled *c = self(o);
+  if (c->code && !names)
+    if (PyObject *r = guarded([&] { return tryReplay(c, args, PyVectorcall_NARGS(n)); }); r || PyErr_Occurred())
+      return r;
   Ref keep = Ref::borrow(o); // the call may drop the last reference
   return guarded([&]() -> PyObject * {
     Ref result;
@@ -66,6 +134,8 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
         throw error;
       }
       call.finish();
+      if (recorded && c->code && !names)
+        noteReplay(c, call, args, PyVectorcall_NARGS(n), result.get());
     }
     if (recorded && !c->background)
       waitForCompiles();
@@ -110,12 +180,14 @@ PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 int traverse(PyObject *o, visitproc visit, void *arg) {
   Py_VISIT(self(o)->fn);
   Py_VISIT(self(o)->dict);
+  Py_VISIT(self(o)->code);
   Py_VISIT(Py_TYPE(o));
   return 0;
 }
 int clear(PyObject *o) {
   Py_CLEAR(self(o)->fn);
   Py_CLEAR(self(o)->dict);
+  Py_CLEAR(self(o)->code);
   return 0;
 }
 void dealloc(PyObject *o) {
@@ -149,16 +221,31 @@ PyObject *tier(PyObject *o, PyObject *) {
 PyObject *counts(PyObject *o, PyObject *) {
   return guarded([&] {
     jit::Function::Counts c = self(o)->core->counts();
-    return check(Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK}", "calls", c.calls, "recorded", c.recorded, "retraced",
+    return check(Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK}", "calls", c.calls, "recorded", c.recorded, "retraced",
                                c.retraced, "left", c.left, "recordings", c.recordings, "ready", c.ready, "failed", c.failed,
-                               "pending", c.pending, "launches", c.launches, "interpreted", c.interpreted));
+                               "pending", c.pending, "launches", c.launches, "interpreted", c.interpreted, "replayed", c.replayed));
+  });
+}
+
+/// _allow_replay(why): an empty `why` says that the function's code, as it is now, depends on its tensor arguments alone.
+PyObject *allowReplay(PyObject *o, PyObject *why) {
+  return guarded([&]() -> PyObject * {
+    Compiled *c = self(o);
+    std::string reason = text(why);
+    bool allowed = reason.empty() && PyFunction_Check(c->fn);
+    Py_CLEAR(c->code);
+    if (allowed)
+      c->code = Py_NewRef(PyFunction_GET_CODE(c->fn));
+    c->core->allowReplay(allowed, std::move(reason));
+    Py_RETURN_NONE;
   });
 }
 
 PyMethodDef methods[] = {
+    {"_allow_replay", allowReplay, METH_O, nullptr},
     {"report", report, METH_NOARGS,
      "report($self)\n--\n\nWhat calls do and why, the recordings with their state, and what happened, as text."},
-    {"tier", tier, METH_NOARGS, "tier($self)\n--\n\nWhat the next call does (eager, recording, re-trace), and why."},
+    {"tier", tier, METH_NOARGS, "tier($self)\n--\n\nWhat the next call does (eager, recording, re-trace, replay), and why."},
     {"counts", counts, METH_NOARGS, "counts($self)\n--\n\nHow many calls, recordings and launches there were, as a dict."},
     {}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, vectorcall), READONLY, nullptr},
@@ -223,6 +310,7 @@ PyMethodDef functions[] = {{"_jit_configure", configure, METH_VARARGS, nullptr},
 } // namespace
 
 bool addJit(PyObject *module) {
+  originalOperators = *tensorType->tp_as_number;
   PyObject *type = PyType_FromSpec(&spec);
   return type && PyModule_AddObject(module, "_CompiledFunction", type) == 0 && PyModule_AddFunctions(module, functions) == 0;
 }

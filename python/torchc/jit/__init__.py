@@ -75,7 +75,7 @@ def compile(  # noqa: A001 - the name is PyTorch's
     return _compiled(fn, background)
 
 
-def _compiled(fn, background: bool, name: str | None = None, **options):
+def _compiled(fn, background: bool, name: str | None = None, replay: bool = True, **options):
     _configure()
     code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
     compiled = _C._CompiledFunction(
@@ -87,6 +87,10 @@ def _compiled(fn, background: bool, name: str | None = None, **options):
         background=background,
         **options,
     )
+    if replay:
+        from torchc.jit._analysis import reads_more_than_arguments
+
+        compiled._allow_replay(reads_more_than_arguments(fn))
     return functools.update_wrapper(compiled, fn)
 
 
