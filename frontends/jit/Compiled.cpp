@@ -92,8 +92,8 @@ std::string buildOf(const std::string &path) {
   struct stat st;
   if (path.empty() || stat(path.c_str(), &st) != 0)
     return "none";
-  return std::to_string(st.st_size) + "/" + std::to_string(st.st_mtim.tv_sec) + "." + std::to_string(st.st_mtim.tv_nsec) +
-         "/" + std::to_string(st.st_ino);
+  return std::to_string(st.st_size) + "/" + std::to_string(st.st_mtim.tv_sec) + "." +
+         std::to_string(st.st_mtim.tv_nsec) + "/" + std::to_string(st.st_ino);
 }
 
 /// The value of a string member of a flat JSON object; "" if there is none.

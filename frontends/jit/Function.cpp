@@ -58,7 +58,8 @@ constexpr int measuredCalls = 5;         // of each kind, of which the fastest c
 constexpr int64_t smallCall = 20'000;    // ns: above, what an op costs by itself doesn't matter
 
 int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 std::string microseconds(int64_t ns) {
   char text[32];
@@ -101,12 +102,9 @@ std::string Function::tier(std::string *why) {
       return "replay";
     }
   switch (next(why)) {
-  case Next::Record:
-    return "recording";
-  case Next::Retrace:
-    return "re-trace";
-  default:
-    return "eager";
+  case Next::Record: return "recording";
+  case Next::Retrace: return "re-trace";
+  default: return "eager";
   }
 }
 
@@ -213,16 +211,17 @@ void Function::noteLeave(const Site &site, const char *reason) {
 }
 
 void Function::prefer(const std::shared_ptr<Recording> &r) {
+  std::lock_guard<std::mutex> lock(mutex);
   if (roots.size() < 2 || roots[0] == r)
     return;
-  std::lock_guard<std::mutex> lock(mutex);
   auto it = std::find(roots.begin(), roots.end(), r);
   if (it != roots.end())
     std::rotate(roots.begin(), it, it + 1);
 }
 
 void Function::wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages) {
-  note(RecordKind::Specialise, r->siteOf(0), "more values are kept than when it was recorded; compiled again with them");
+  note(RecordKind::Specialise, r->siteOf(0),
+       "more values are kept than when it was recorded; compiled again with them");
   {
     std::lock_guard<std::mutex> lock(mutex);
     r->want(storages);
@@ -251,16 +250,13 @@ static std::string stateText(const Recording &r) {
   if (!r.refused.empty())
     return "not compiled: " + r.refused;
   switch (r.state()) {
-  case CompileState::Pending:
-    return "compiling";
-  case CompileState::Failed:
-    return "not compiled: " + r.failure();
+  case CompileState::Pending: return "compiling";
+  case CompileState::Failed: return "not compiled: " + r.failure();
   case CompileState::Ready: {
     std::shared_ptr<const Compiled> c = r.compiled();
     return "compiled (" + r.origin() + "), " + std::to_string(c ? c->codeBytes() : 0) + " bytes of code";
   }
-  default:
-    return "interpreted";
+  default: return "interpreted";
   }
 }
 
@@ -282,8 +278,10 @@ std::string Function::report() {
   Counts c = counts();
   std::lock_guard<std::mutex> lock(mutex);
   std::string out = settings.name + ": tier " + name + " (" + why + ")\n";
-  out += "  replay: " + (replayable ? std::string(plans.empty() ? "possible, nothing recorded yet" : "yes, Python is skipped")
-                                     : "no: " + whyNoReplay) + "\n";
+  out += "  replay: " +
+         (replayable ? std::string(plans.empty() ? "possible, nothing recorded yet" : "yes, Python is skipped")
+                     : "no: " + whyNoReplay) +
+         "\n";
   out += "calls: " + std::to_string(c.calls) + " in all, " + std::to_string(c.recorded) + " recorded, " +
          std::to_string(c.retraced) + " re-traced, " + std::to_string(c.left) + " of those left the recorded path, " +
          std::to_string(c.replayed) + " replayed\n";
@@ -298,23 +296,30 @@ std::string Function::report() {
 
 Call::Call(Function &f) : function(f) {
   // Modes that change what ops mean aren't recorded yet.
-  constexpr uint32_t strange = FlagInference | FlagAutocast | FlagFunctorch | FlagTorchMode | FlagSavedHooks | FlagProfiling;
+  constexpr uint32_t strange =
+      FlagInference | FlagAutocast | FlagFunctorch | FlagTorchMode | FlagSavedHooks | FlagProfiling;
   Function::Next next;
   Function::Segments segments;
   {
     std::lock_guard<std::mutex> lock(f.mutex);
     f.numbers.calls++;
-    if (threadState.run || (threadState.modes.flags & strange))
+    if (threadState.run)
       return;
+    if (threadState.modes.flags & strange) {
+      f.records.add(RecordKind::Fallback, f.settings.site,
+                    "called under inference mode, autocast, a functional transform, a mode or a profiler: stays eager");
+      return;
+    }
     next = f.next(nullptr);
     if (next == Function::Next::Retrace) {
       f.numbers.retraced++;
       segments = f.roots;
     }
+    bool retraced = next == Function::Next::Retrace;
+    if (f.settings.measure && next != Function::Next::Record && f.timing[retraced].count < measuredCalls)
+      began = now();
   }
   eager = next == Function::Next::Eager;
-  if (f.settings.measure && next != Function::Next::Record && f.timing[!eager].count < measuredCalls)
-    began = now();
   if (eager)
     return;
   open = true;
@@ -365,9 +370,8 @@ void Call::returned(const std::vector<TensorImpl *> &arguments, const std::vecto
   if (!planReplay(only, recording->lastInputs(), recording->lastTag(), arguments, results, plan))
     return;
   std::lock_guard<std::mutex> lock(function.mutex);
-  bool known = std::any_of(function.plans.begin(), function.plans.end(), [&](const Function::Plan &p) {
-    return p.plan.graph == plan.graph;
-  });
+  bool known = std::any_of(function.plans.begin(), function.plans.end(),
+                           [&](const Function::Plan &p) { return p.plan.graph == plan.graph; });
   if (function.replayable && !known && function.plans.size() < size_t(function.settings.maxRecordings))
     function.plans.push_back({std::move(plan), tuple});
 }

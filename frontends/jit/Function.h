@@ -26,8 +26,8 @@ public:
   std::string report();
   /// Numbers for tests and tools: calls, recordings, ready, launches, interpreted, left.
   struct Counts {
-    uint64_t calls = 0, recorded = 0, retraced = 0, left = 0, recordings = 0, ready = 0, failed = 0, pending = 0, launches = 0,
-             interpreted = 0, replayed = 0;
+    uint64_t calls = 0, recorded = 0, retraced = 0, left = 0, recordings = 0, ready = 0, failed = 0, pending = 0,
+             launches = 0, interpreted = 0, replayed = 0;
   };
   Counts counts();
 

@@ -64,8 +64,6 @@ void flush() { observe(nullptr); }
 
 } // namespace
 
-void installHooks() {
-  jitHooks = {lazyOp, recordOp, effect, materialize, pendingDied, flush};
-}
+void installHooks() { jitHooks = {lazyOp, recordOp, effect, materialize, pendingDied, flush}; }
 
 } // namespace torchc::jit

@@ -1,8 +1,8 @@
 // One recorded segment of a function: its trace for the compiler, and the same steps in the form that matching and
 // interpreting walk. An observation ends a segment; what followed it hangs below as further segments.
 #pragma once
-#include "dialects/trace/Trace.h"
 #include "dialects/trace/Sha256.h"
+#include "dialects/trace/Trace.h"
 #include "frontends/eager/JitHooks.h"
 #include "frontends/jit/Records.h"
 #include <atomic>
@@ -18,8 +18,8 @@ struct Value {
   uint32_t storage;
   uint32_t canonical;
   uint32_t input = traceNone; // number of the input that it is
-  uint32_t firstDim;          // in Recording::dims: sizes, then strides
-  int64_t offset;             // bytes from the storage's base
+  uint32_t firstDim; // in Recording::dims: sizes, then strides
+  int64_t offset; // bytes from the storage's base
   int64_t numel;
   DType dtype;
   uint8_t rank;
@@ -29,7 +29,7 @@ struct Value {
 struct StorageInfo {
   int64_t nbytes;
   uint32_t firstValue;
-  uint32_t memory;  // number of the first storage with the same memory (inputs may alias)
+  uint32_t memory; // number of the first storage with the same memory (inputs may alias)
   bool isInput, written = false;
 };
 
@@ -37,12 +37,12 @@ struct StorageInfo {
 struct Step {
   OpId op;
   Out::Kind out;
-  bool isView;         // the result lies in operand 0's storage
+  bool isView; // the result lies in operand 0's storage
   uint16_t numOperands, numAttrs;
-  uint32_t firstIn;    // in Recording::ins: canonical values, traceNone for a number
-  uint32_t firstAttr;  // in Recording::attrs: the op's own, then the numbers in operand order
-  uint32_t result;     // canonical value; of an in-place op the target's
-  uint32_t random;     // ordinals after the generator input's, traceNone: not random
+  uint32_t firstIn; // in Recording::ins: canonical values, traceNone for a number
+  uint32_t firstAttr; // in Recording::attrs: the op's own, then the numbers in operand order
+  uint32_t result; // canonical value; of an in-place op the target's
+  uint32_t random; // ordinals after the generator input's, traceNone: not random
 };
 
 struct RecordedInput {
@@ -66,13 +66,13 @@ public:
   std::vector<StorageInfo> storages;
   std::vector<Step> steps;
   std::vector<uint32_t> ins;
-  std::vector<Attr> attrs;          // borrow from the trace's pools
+  std::vector<Attr> attrs; // borrow from the trace's pools
   std::vector<RecordedInput> inputs;
-  std::vector<Template> templates;  // by value
-  std::vector<bool> wanted;         // storages that somebody outside may read afterwards
-  DType defaultType = DType::F32;   // torch.get_default_dtype(), which decides results of integer operands
-  std::string refused;              // why it can't be compiled; empty: it can
-  Sha256Digest identity = {};       // of the program without source positions
+  std::vector<Template> templates; // by value
+  std::vector<bool> wanted; // storages that somebody outside may read afterwards
+  DType defaultType = DType::F32; // torch.get_default_dtype(), which decides results of integer operands
+  std::string refused; // why it can't be compiled; empty: it can
+  Sha256Digest identity = {}; // of the program without source positions
   std::vector<std::shared_ptr<Recording>> next; // what came after the observation at the end
 
   const int64_t *sizesOf(const Value &v) const { return dims.data() + v.firstDim; }

@@ -5,7 +5,8 @@
 namespace torchc::jit {
 
 bool planReplay(std::shared_ptr<Recording> graph, const std::vector<TensorImpl *> &inputs, uint64_t tag,
-                const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, ReplayPlan &plan) {
+                const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results,
+                ReplayPlan &plan) {
   const Recording &r = *graph;
   if (!r.refused.empty() || inputs.size() != r.inputs.size())
     return false;

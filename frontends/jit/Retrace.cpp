@@ -17,7 +17,9 @@ uint64_t runWord(const Run *r) { return reinterpret_cast<uint64_t>(r); }
 
 // Deferred tensors have a null base, so that their pointers are offsets: no pointer arithmetic.
 char *at(char *base, int64_t offset) { return reinterpret_cast<char *>(reinterpret_cast<intptr_t>(base) + offset); }
-int64_t offsetFrom(const char *p, const char *base) { return reinterpret_cast<intptr_t>(p) - reinterpret_cast<intptr_t>(base); }
+int64_t offsetFrom(const char *p, const char *base) {
+  return reinterpret_cast<intptr_t>(p) - reinterpret_cast<intptr_t>(base);
+}
 
 } // namespace
 
@@ -221,10 +223,12 @@ void Run::unbind(size_t mark) {
 //===-- deferring -----------------------------------------------------------------------------------------------===//
 
 TensorImpl *Run::op(const OpCall &call) {
-  TapePlan plan = call.out.kind == Out::None ? planTape(call) : planInto(call); // the latter may copy, as an op of its own
+  TapePlan plan =
+      call.out.kind == Out::None ? planTape(call) : planInto(call); // the latter may copy, as an op of its own
   if (gone || !match(call)) {
     // At the start of a segment that has recordings which aren't compiled (yet), leaving is no news.
-    bool known = !graph && !segments.empty() && std::none_of(segments.begin(), segments.end(), [&](auto &r) { return usable(*r); });
+    bool known = !graph && !segments.empty() &&
+                 std::none_of(segments.begin(), segments.end(), [&](auto &r) { return usable(*r); });
     leave(known ? nullptr : "the program goes on differently from every recording");
     return nullptr;
   }
@@ -462,8 +466,7 @@ void Run::compute() {
   if (position == graph->steps.size() && launch(alive)) {
     graph->launches++;
     function.prefer(graph);
-  }
-  else
+  } else
     interpret();
   for (Slot &s : slots)
     if (s.storage && s.storage->deferred == runWord(this)) {

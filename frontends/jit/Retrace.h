@@ -68,11 +68,11 @@ private:
   uint32_t position = 0;
   bool gone = false, alone = true;
   uint32_t started = 0;
-  std::vector<Slot> slots;               // by storage
-  std::vector<TensorImpl *> inputs;      // owned, by input
+  std::vector<Slot> slots; // by storage
+  std::vector<TensorImpl *> inputs; // owned, by input
   std::vector<std::pair<uint64_t, uint64_t>> generators; // by input
-  std::vector<uint32_t> bound;           // inputs in the order they were met
-  std::vector<TensorImpl *> written;     // owned: tensors that are marked pending though their memory is real
+  std::vector<uint32_t> bound; // inputs in the order they were met
+  std::vector<TensorImpl *> written; // owned: tensors that are marked pending though their memory is real
   std::vector<std::pair<uint32_t, int64_t>> checked; // index values known to be below a bound
 };
 

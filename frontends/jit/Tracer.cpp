@@ -251,8 +251,8 @@ void Tracer::addNode(const OpCall &call, const Step &step, uint32_t output) {
     if (Site s = sourceCallback(); s.line)
       source = r->trace.addSource(s.file, s.line, s.function);
   uint32_t node = r->trace.addNode(r->trace.addOp(name, uint32_t(call.op)),
-                                   std::span<const uint32_t>(r->ins.data() + step.firstIn, step.numOperands), {&output, 1},
-                                   attrs, source);
+                                   std::span<const uint32_t>(r->ins.data() + step.firstIn, step.numOperands),
+                                   {&output, 1}, attrs, source);
   if (call.out.kind != Out::None)
     r->trace.addEffect(node, EffectKind::Write, r->values[output].storage);
   if (step.random != traceNone)

@@ -54,10 +54,10 @@ private:
   std::unique_ptr<Recording> r;
   uint64_t tag = 0;
   std::unordered_map<Storage *, uint32_t> numbers;
-  std::vector<char *> bases;                    // by storage
-  std::vector<Storage *> alive;                 // fresh storages by number; null: freed, or an input
-  std::vector<std::vector<uint32_t>> layouts;   // canonical values by storage
-  std::vector<TensorImpl *> held;               // inputs, so that their memory isn't reused meanwhile
+  std::vector<char *> bases; // by storage
+  std::vector<Storage *> alive; // fresh storages by number; null: freed, or an input
+  std::vector<std::vector<uint32_t>> layouts; // canonical values by storage
+  std::vector<TensorImpl *> held; // inputs, so that their memory isn't reused meanwhile
   std::vector<Generator> generators;
   std::vector<TensorImpl *> met;
   uint64_t metTag = 0;

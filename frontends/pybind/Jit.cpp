@@ -47,8 +47,7 @@ bool unwatched() { return false; } // sys.monitoring can't be asked cheaply: no 
 PyNumberMethods originalOperators; // of Tensor: a program may replace them
 
 struct Compiled {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *fn, *dict, *weakRefs;
   jit::Function *core;
   bool background;
@@ -147,8 +146,8 @@ PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *fn;
   const char *name, *file = "";
   int line = 0, compile = 1, background = 1, interpret = 0, measure = 1, limit = 32;
-  static const char *names[] = {"fn", "name", "file", "line", "compile", "background", "interpret", "measure", "limit",
-                                nullptr};
+  static const char *names[] = {"fn",         "name",      "file",    "line",  "compile",
+                                "background", "interpret", "measure", "limit", nullptr};
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppi", const_cast<char **>(names), &fn, &name, &file, &line,
                                    &compile, &background, &interpret, &measure, &limit))
     return nullptr;
@@ -221,9 +220,10 @@ PyObject *tier(PyObject *o, PyObject *) {
 PyObject *counts(PyObject *o, PyObject *) {
   return guarded([&] {
     jit::Function::Counts c = self(o)->core->counts();
-    return check(Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK}", "calls", c.calls, "recorded", c.recorded, "retraced",
-                               c.retraced, "left", c.left, "recordings", c.recordings, "ready", c.ready, "failed", c.failed,
-                               "pending", c.pending, "launches", c.launches, "interpreted", c.interpreted, "replayed", c.replayed));
+    return check(Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK}", "calls", c.calls, "recorded", c.recorded,
+                               "retraced", c.retraced, "left", c.left, "recordings", c.recordings, "ready", c.ready,
+                               "failed", c.failed, "pending", c.pending, "launches", c.launches, "interpreted",
+                               c.interpreted, "replayed", c.replayed));
   });
 }
 
@@ -245,8 +245,10 @@ PyMethodDef methods[] = {
     {"_allow_replay", allowReplay, METH_O, nullptr},
     {"report", report, METH_NOARGS,
      "report($self)\n--\n\nWhat calls do and why, the recordings with their state, and what happened, as text."},
-    {"tier", tier, METH_NOARGS, "tier($self)\n--\n\nWhat the next call does (eager, recording, re-trace, replay), and why."},
-    {"counts", counts, METH_NOARGS, "counts($self)\n--\n\nHow many calls, recordings and launches there were, as a dict."},
+    {"tier", tier, METH_NOARGS,
+     "tier($self)\n--\n\nWhat the next call does (eager, recording, re-trace, replay), and why."},
+    {"counts", counts, METH_NOARGS,
+     "counts($self)\n--\n\nHow many calls, recordings and launches there were, as a dict."},
     {}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, vectorcall), READONLY, nullptr},
                          {"__dictoffset__", T_PYSSIZET, offsetof(Compiled, dict), READONLY, nullptr},
@@ -254,17 +256,18 @@ PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled,
                          {"function", T_OBJECT, offsetof(Compiled, fn), READONLY, "the function that is compiled"},
                          {}};
 PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void *>(newCompiled)},
-                       {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
-                       {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
-                       {Py_tp_clear, reinterpret_cast<void *>(clear)},
-                       {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-                       {Py_tp_descr_get, reinterpret_cast<void *>(descrGet)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_members, members},
-                       {Py_tp_getset, getset},
-                       {Py_tp_doc, const_cast<char *>("A function that torchc.compile made; called like the original.")},
-                       {}};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void *>(newCompiled)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void *>(clear)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void *>(descrGet)},
+    {Py_tp_methods, methods},
+    {Py_tp_members, members},
+    {Py_tp_getset, getset},
+    {Py_tp_doc, const_cast<char *>("A function that torchc.compile made; called like the original.")},
+    {}};
 PyType_Spec spec = {"torchc._C.CompiledFunction", sizeof(Compiled), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
@@ -300,19 +303,21 @@ PyObject *recordsText(PyObject *, PyObject *) {
     return check(PyUnicode_DecodeUTF8(s.data(), Py_ssize_t(s.size()), "replace"));
   });
 }
-PyMethodDef functions[] = {{"_jit_configure", configure, METH_VARARGS, nullptr},
-                           {"_jit_wait", wait, METH_NOARGS, "_jit_wait()\n--\n\nWaits until no compile is pending."},
-                           {"_jit_helper_pid", helperPid, METH_NOARGS, "_jit_helper_pid()\n--\n\nOf the helper process, or -1."},
-                           {"_jit_records", recordsText, METH_NOARGS,
-                            "_jit_records()\n--\n\nThe process's records of fallbacks, misses and failures, as text."},
-                           {}};
+PyMethodDef functions[] = {
+    {"_jit_configure", configure, METH_VARARGS, nullptr},
+    {"_jit_wait", wait, METH_NOARGS, "_jit_wait()\n--\n\nWaits until no compile is pending."},
+    {"_jit_helper_pid", helperPid, METH_NOARGS, "_jit_helper_pid()\n--\n\nOf the helper process, or -1."},
+    {"_jit_records", recordsText, METH_NOARGS,
+     "_jit_records()\n--\n\nThe process's records of fallbacks, misses and failures, as text."},
+    {}};
 
 } // namespace
 
 bool addJit(PyObject *module) {
   originalOperators = *tensorType->tp_as_number;
   PyObject *type = PyType_FromSpec(&spec);
-  return type && PyModule_AddObject(module, "_CompiledFunction", type) == 0 && PyModule_AddFunctions(module, functions) == 0;
+  return type && PyModule_AddObject(module, "_CompiledFunction", type) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
 }
 
 } // namespace torchc::py

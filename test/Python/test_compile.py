@@ -1,6 +1,7 @@
 """torchc.compile: the same bits as eager whatever a program does, and never stale."""
 
 import gc
+import threading
 
 import pytest
 
@@ -68,7 +69,9 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(compiled, name):
-    fn = agree(compiled, PROGRAMS[name], lambda i: (t(1.0, 2.0, -3.0, 0.5 + i), t(4.0, 0.25, 6.0, 7.0)))
+    fn = agree(
+        compiled, PROGRAMS[name], lambda i: (t(1.0, 2.0, -3.0, 0.5 + i), t(4.0, 0.25, 6.0, 7.0))
+    )
     assert fn.counts()["left"] == 0, fn.report()
 
 
@@ -134,7 +137,7 @@ def train(compile_step, steps=50, momentum=0.9):
 
     run = compile_step(step)
     losses = []
-    for i in range(steps):
+    for _ in range(steps):
         x = torch.rand(10, 8)
         y = (torch.rand(10) * 4).to(torch.int64)
         losses.append(run(x, y))
@@ -424,3 +427,50 @@ def test_report():
         fn(t(1.0, 2.0))
     text = fn.report()
     assert "re-trace" in text and "launched 2 times" in text and "test_compile.py:" in text, text
+
+
+@pytest.mark.parametrize("size", [8, 40000])
+def test_threads(compiled, size):
+    def step(x, w):
+        loss = ((x * w).tanh() + w).sum()
+        loss.backward()
+        with torch.no_grad():
+            w -= 0.1 * w.grad
+        return loss.detach()
+
+    def make(i):
+        return torch.arange(size) * (0.001 + i), torch.ones(size).requires_grad_()
+
+    other = compiled(step)
+    wrong = []
+
+    def work(i):
+        (x, a), (y, b) = make(i), make(i)
+        for _ in range(20):
+            if bits(step(x, a)) != bits(other(y, b)) or bits(a) != bits(b):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, other.report()
+
+
+def test_inference_mode_stays_eager(compiled):
+    other = compiled(lambda x: x + 1)
+    with torch.inference_mode():
+        for _ in range(3):
+            assert other(t(1.0)).tolist() == [2.0]
+    assert "inference mode" in other.report()
+
+
+def test_default_dtype(compiled):
+    other = compiled(lambda x: x / 2)
+    for dtype in (torch.float32, torch.float32, torch.float64, torch.float64, torch.float32):
+        torch.set_default_dtype(dtype)
+        try:
+            assert other(torch.arange(3)).dtype == dtype
+        finally:
+            torch.set_default_dtype(torch.float32)

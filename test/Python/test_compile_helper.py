@@ -23,6 +23,18 @@ def test_off():
     run_python(code, TORCHC_COMPILE="off")
 
 
+def test_inprocess_says_so(tmp_path):
+    code = (
+        "import torchc as t\n"
+        "f = t.compile(lambda x: x.exp(), background=False)\n"
+        "for _ in range(3): assert f(t.zeros(2)).tolist() == [1.0, 1.0]\n"
+        "assert f.tier()[0] == 'eager' and 'inprocess' in f.report(), f.report()\n"
+    )
+    log = tmp_path / "log"
+    run_python(code, TORCHC_COMPILE="inprocess", TORCHC_LOG=str(log))
+    assert "compile-failed" in log.read_text()
+
+
 def run_python(code, **env):
     path = os.pathsep.join(p for p in sys.path if p)
     result = subprocess.run(
@@ -52,7 +64,9 @@ def kill_helper():
 
 @needs_compiler
 def test_killed_helper(tmp_path):
-    code = KILL + """
+    code = (
+        KILL
+        + """
 def make(k): return t.compile(lambda x: (x * k).exp() + k)
 f = make(1.5); f(t.ones(3)); t._C._jit_wait(); f(t.ones(3))
 assert f.counts()["launches"] == 1, f.report()
@@ -70,12 +84,15 @@ try:
 except ChildProcessError:
     pass
 """
+    )
     run_python(code, TORCHC_CACHE_DIR=str(tmp_path))
 
 
 @needs_compiler
 def test_killed_while_compiling(tmp_path):
-    code = KILL + """
+    code = (
+        KILL
+        + """
 f = t.compile(lambda x: (x * 1.25).tanh() + 2)
 want = (t.ones(3) * 1.25).tanh() + 2
 f(t.ones(3))
@@ -84,6 +101,7 @@ for _ in range(20): assert f(t.ones(3)).tolist() == want.tolist()
 t._C._jit_wait()
 for _ in range(3): assert f(t.ones(3)).tolist() == want.tolist()
 """
+    )
     run_python(code, TORCHC_CACHE_DIR=str(tmp_path))
 
 

@@ -18,7 +18,12 @@ def bits(value):
         return [bits(v) for v in value]
     if isinstance(value, torch.Tensor):
         v = value.detach()
-        return (str(v.dtype), tuple(v.shape), torch._C._to_bytes(v.contiguous()), value.requires_grad)
+        return (
+            str(v.dtype),
+            tuple(v.shape),
+            torch._C._to_bytes(v.contiguous()),
+            value.requires_grad,
+        )
     return value
 
 

@@ -7,6 +7,7 @@ is recorded next time. `fn.report()` tells what happens and why.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import pathlib
 import sys
@@ -31,11 +32,27 @@ def _helper() -> tuple[str, str]:
     return "", f"there is no compiler: expected the executable {places[0]} or {places[1]}"
 
 
+def _write_log(path: str) -> None:
+    """Appends the process's records to the file that TORCHC_LOG names."""
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(records())
+
+
 @functools.cache
 def _configure() -> None:
     """Tells the core once where compiler, cache and package lie."""
     path, why = _helper()
-    _C._jit_configure(path, knobs.cache_dir or "", str(pathlib.Path(__file__).parents[1]) + "/", why)
+    if knobs.compile == "inprocess":
+        # The compiler is no part of this module: compiling in process is the command line's.
+        path, why = (
+            "",
+            "TORCHC_COMPILE=inprocess: an imported torchc has no compiler in its process; use helper",
+        )
+    if knobs.log:
+        atexit.register(_write_log, str(knobs.log))
+    _C._jit_configure(
+        path, knobs.cache_dir or "", str(pathlib.Path(__file__).parents[1]) + "/", why
+    )
 
 
 def compile(  # noqa: A001 - the name is PyTorch's
@@ -58,9 +75,13 @@ def compile(  # noqa: A001 - the name is PyTorch's
     Raises TypeError when `fn` is not callable.
     """
     if fullgraph:
-        raise Unsupported("compile(fullgraph=True): an error instead of eager execution is not implemented")
+        raise Unsupported(
+            "compile(fullgraph=True): an error instead of eager execution is not implemented"
+        )
     if dynamic:
-        raise Unsupported("compile(dynamic=True): sizes as inputs of compiled code; each shape is compiled by itself")
+        raise Unsupported(
+            "compile(dynamic=True): sizes as inputs of compiled code; each shape is compiled by itself"
+        )
     if mode not in ("exact", "default", None):
         raise Unsupported(f"compile(mode={mode!r}): only mode='exact' is implemented")
     if fn is None:

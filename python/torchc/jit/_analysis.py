@@ -37,9 +37,12 @@ def reads_more_than_arguments(fn) -> str:
     if code.co_cellvars or code.co_freevars:
         return "it has or reads variables of an enclosing function"
     for at in dis.get_instructions(code):
-        where = f"line {at.positions.lineno}" if getattr(at, "positions", None) else "its code"
+        positions = getattr(at, "positions", None)
+        where = f"line {positions.lineno}" if positions else "its code"
         if at.opname not in _PLAIN:
-            return f"{where} does more than arithmetic ({at.opname} {at.argrepr})".replace(" )", ")")
+            return f"{where} does more than arithmetic ({at.opname} {at.argrepr})".replace(
+                " )", ")"
+            )
         if at.opname == "BINARY_OP" and at.argrepr not in _OPERATORS:
             return f"{where} uses the operator {at.argrepr}"
         if at.opname == "LOAD_CONST" and type(at.argval) not in (int, float):

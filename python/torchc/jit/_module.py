@@ -33,7 +33,15 @@ class CompiledModule(Module):
         return self._forward.report()
 
     def __getattribute__(self, name):
-        if name in ("_module", "_forward", "__dict__", "__class__", "__call__", "forward", "report"):
+        if name in (
+            "_module",
+            "_forward",
+            "__dict__",
+            "__class__",
+            "__call__",
+            "forward",
+            "report",
+        ):
             return object.__getattribute__(self, name)
         return getattr(object.__getattribute__(self, "_module"), name)
 
