@@ -92,6 +92,9 @@ public:
   /// After finish() of a recorded call: its arguments and results, for replay. `tuple`: the results came as one.
   void returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple);
 
+  /// What the tracer has handed over, for a caller that doesn't call finish().
+  std::vector<std::unique_ptr<Recording>> takeRecorded() { return std::move(path); }
+
   Tracer *tracer() { return recording.get(); }
   Run *run() { return retrace.get(); }
 

@@ -327,6 +327,14 @@ void Tracer::end() {
   sink(std::move(r));
 }
 
+std::vector<TensorImpl *> Tracer::inputTensors() const {
+  std::vector<TensorImpl *> out;
+  size_t next = 0;
+  for (const RecordedInput &in : r->inputs)
+    out.push_back(in.generator ? nullptr : held[next++]);
+  return out;
+}
+
 void Tracer::finish() {
   if (!r->steps.empty() || !r->refused.empty())
     end();

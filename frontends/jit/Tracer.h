@@ -30,6 +30,10 @@ public:
   /// The tensors that the last segment met as inputs (not owned, null for a generator), and the tag it left on tensors.
   const std::vector<TensorImpl *> &lastInputs() const { return met; }
   uint64_t lastTag() const { return metTag; }
+  /// The number of a tensor in the trace; one that no op made becomes an input. traceNone: it was refused.
+  uint32_t valueOf(TensorImpl *t);
+  /// By number of the segment's inputs so far; null for a generator's state. Borrowed until finish().
+  std::vector<TensorImpl *> inputTensors() const;
 
 private:
   struct Generator {
@@ -38,7 +42,6 @@ private:
   };
   void begin();
   void end();
-  uint32_t valueOf(TensorImpl *t);
   uint32_t find(uint32_t storage, TensorImpl *t);
   uint32_t addInput(TensorImpl *t);
   uint32_t addGenerator(uint64_t seed, uint64_t ordinal);

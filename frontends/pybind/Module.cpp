@@ -15,7 +15,8 @@ extern "C" __attribute__((visibility("default"))) PyObject *PyInit__C() {
     return nullptr;
   // State before ops: of two functions with one name the op table's counts.
   if (guarded([&] {
-        return addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) && addOps(module) && addJit(module);
+        return addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) && addOps(module) &&
+               addJit(module) && addExport(module);
       }))
     return module;
   if (!PyErr_Occurred())

@@ -175,6 +175,32 @@ int main(void) {
   EXPECT_EQ(r.second, "one 0 1\ntwo 0 1\n");
 }
 
+TEST_F(ArtefactNetworkTest, OtherTargetsLinkAndCarryTests) {
+  ProgramBuilder b;
+  b.network(2, 8, 16, 4);
+  save(b);
+  for (std::string target : {"x86-64-v4", "aarch64"}) {
+    for (std::string emit : {"exe", "so", "a", "o"})
+      compile("net.tcz --target=" + target + " --emit=" + emit + " -o net." + emit);
+    std::string text = torchc("inspect net.so").second;
+    EXPECT_NE(text.find("\"target\": \"" + target + "\""), std::string::npos) << text;
+    EXPECT_NE(text.find("\"self_tests\": 1"), std::string::npos) << text;
+  }
+  // The other architecture's code gives this one's bits, where an emulator and a C library for it are installed.
+  if (::access("/usr/bin/qemu-aarch64-static", X_OK) == 0 &&
+      ::access("/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1", R_OK) == 0)
+    EXPECT_EQ(shell("qemu-aarch64-static -L /usr/aarch64-linux-gnu " + path("net.exe") + " --self-test").second,
+              "self-test: 1 passed\n");
+#if defined(__x86_64__)
+  compile("net.tcz --target=x86-64-v4 --emit=exe -o net");
+  auto r = torchc("run net --self-test");
+  if (__builtin_cpu_supports("x86-64-v4"))
+    EXPECT_EQ(r.second, "self-test: 1 passed\n");
+  else
+    EXPECT_EQ(r.second, "error: this model needs a processor with AVX-512 (x86-64-v4)\n");
+#endif
+}
+
 TEST_F(ArtefactNetworkTest, SizesAreSmall) {
   ProgramBuilder b, tiny;
   b.network(1, 64, 48, 10);

@@ -3,6 +3,7 @@
 #include "compiler/link/Link.h"
 #include "dialects/trace/TraceFile.h"
 #include "tools/torchc/Capture.h"
+#include "tools/torchc/SelfTest.h"
 #include "tools/torchc/Ship.h"
 #include "torchc/compiler.h"
 #include "llvm/ADT/StringExtras.h"
@@ -171,6 +172,14 @@ std::string modelName(const Command &c) {
   return name.empty() || isDigit(name[0]) ? "m_" + name : name;
 }
 
+/// Compiles; prints a report on failure and returns its exit code.
+int compileFor(const Command &c, const SavedProgram &program, Answer &answer) {
+  std::string request = makeRequest(c, writeTrace(program.trace));
+  int code =
+      torchc_compile(reinterpret_cast<const uint8_t *>(request.data()), request.size(), receive, &answer, nullptr);
+  return code ? report(c.model, answer, code) : 0;
+}
+
 int write(const Command &c, const SavedProgram &program, const Answer &answer) {
   Diag diag;
   if (is_contained(dumps, StringRef(c.emit))) {
@@ -184,7 +193,14 @@ int write(const Command &c, const SavedProgram &program, const Answer &answer) {
     std::string stem = stemOf(c);
     o.output = c.emit == "exe" ? stem : c.emit == "so" || c.emit == "a" ? "lib" + stem + "." + c.emit : stem + ".o";
   }
-  if (shipProgram(program, answer.bytes, o, diag))
+  Answer here; // for the test vectors
+  if (!runsHere(o.isa) && runsHere(codegen::hostIsa())) {
+    Command native(c);
+    native.target = "native";
+    if (int code = compileFor(native, program, here))
+      return code;
+  }
+  if (shipProgram(program, answer.bytes, runsHere(o.isa) ? answer.bytes : here.bytes, o, diag))
     return 0;
   fail(c.model + ": " + diag.text);
   return diag.kind == ErrorKind::Internal ? 2 : 1;
@@ -205,11 +221,9 @@ int compileVerb(ArrayRef<char *> args) {
     return fail(c.model + ": " + diag.text);
   if (isArtefact(c))
     link::makeOutputsWhole(program.trace);
-  std::string request = makeRequest(c, writeTrace(program.trace));
   Answer answer;
-  int code =
-      torchc_compile(reinterpret_cast<const uint8_t *>(request.data()), request.size(), receive, &answer, nullptr);
-  return code ? report(c.model, answer, code) : write(c, program, answer);
+  int code = compileFor(c, program, answer);
+  return code ? code : write(c, program, answer);
 }
 
 } // namespace torchc

@@ -20,20 +20,13 @@ int64_t bytesOf(const link::TensorDesc &t) {
   return n;
 }
 
-bool fits(const link::Model &m) {
+bool fits(const link::Model &m, uint64_t arenaBytes) {
   int64_t total = 0;
   for (const link::TensorDesc &t : m.inputs)
     total += bytesOf(t);
   for (const link::TensorDesc &t : m.outputs)
     total += bytesOf(t);
-  return total <= mostBytes && m.symbols.empty() && int64_t(m.arenaBytes) < mostMemory;
-}
-
-bool runsHere(const link::Model &m) {
-  codegen::Isa host = codegen::hostIsa();
-  if (m.arch == link::Arch::AArch64)
-    return host == codegen::Isa::A64;
-  return packIsa() != Isa::None && (m.isa == link::Isa::V3 || host == codegen::Isa::V4);
+  return total <= mostBytes && m.symbols.empty() && arenaBytes < uint64_t(mostMemory);
 }
 
 /// SplitMix64.
@@ -85,7 +78,8 @@ private:
 };
 
 /// One try; false: it trapped, or there is no memory.
-bool runOnce(const link::Model &m, const Executable &code, uint64_t integers, link::SelfTest &test) {
+bool runOnce(const link::Model &m, const Executable &code, uint64_t arenaBytes, uint64_t integers,
+             link::SelfTest &test) {
   Buffers memory;
   Random random{m.inputs.size() + 1};
   size_t outs = m.outputs.size(), ins = m.inputs.size();
@@ -110,7 +104,7 @@ bool runOnce(const link::Model &m, const Executable &code, uint64_t integers, li
     ptrs[outs + m.weightSlots[i]] = data;
   }
   ptrs[ptrs.size() - 2] = &status;
-  ptrs.back() = memory.add(m.arenaBytes);
+  ptrs.back() = memory.add(arenaBytes);
   for (void *p : ptrs)
     if (!p)
       return false;
@@ -128,15 +122,22 @@ bool runOnce(const link::Model &m, const Executable &code, uint64_t integers, li
 
 } // namespace
 
-bool addSelfTest(StringRef object, link::Model &m, Diag &diag) {
-  if (!runsHere(m) || !fits(m))
+bool runsHere(codegen::Isa isa) {
+  codegen::Isa host = codegen::hostIsa();
+  if (isa == codegen::Isa::A64)
+    return host == codegen::Isa::A64;
+  return packIsa() != Isa::None && (isa == codegen::Isa::V3 || host == codegen::Isa::V4);
+}
+
+bool addSelfTest(StringRef object, uint64_t arenaBytes, link::Model &m, Diag &diag) {
+  if (!fits(m, arenaBytes))
     return true;
   std::shared_ptr<const Executable> code = Executable::load(object.data(), object.size(), diag);
   if (!code)
     return false;
   for (uint64_t integers : {3, 1}) { // the second try: indices of 0
     link::SelfTest test;
-    if (runOnce(m, *code, integers, test)) {
+    if (runOnce(m, *code, arenaBytes, integers, test)) {
       m.tests.push_back(std::move(test));
       return true;
     }

@@ -55,7 +55,8 @@ void setProducts(const link::ObjectMeta &meta, codegen::Isa isa, link::Model &mo
 
 } // namespace
 
-bool shipProgram(const SavedProgram &program, StringRef object, const ShipOptions &o, Diag &diag) {
+bool shipProgram(const SavedProgram &program, StringRef object, StringRef hostObject, const ShipOptions &o,
+                 Diag &diag) {
   link::ObjectMeta meta;
   link::Model model;
   model.name = o.modelName;
@@ -63,7 +64,9 @@ bool shipProgram(const SavedProgram &program, StringRef object, const ShipOption
   if (!readMeta(object, meta, diag) || !link::modelFromProgram(program, meta, model, diag))
     return false;
   setProducts(meta, o.isa, model);
-  if (!addSelfTest(object, model, diag))
+  link::ObjectMeta host;
+  if (!hostObject.empty() &&
+      (!readMeta(hostObject, host, diag) || !addSelfTest(hostObject, host.arenaBytes, model, diag)))
     return false;
   model.place = o.externalWeights ? link::WeightsPlace::External : link::WeightsPlace::Auto;
   model.provenance = json::Object{{"compiler", "torchc " TORCHC_VERSION}, {"trace", traceDigest(program.trace)}};

@@ -15,7 +15,9 @@ struct ShipOptions {
   codegen::Isa isa = codegen::Isa::V3;
 };
 
-/// Links and writes. `object` carries .torchc.meta.
-bool shipProgram(const SavedProgram &program, llvm::StringRef object, const ShipOptions &options, Diag &diag);
+/// Links and writes. `object` is compiled for the target, `hostObject` for this machine (the same, or empty: then there
+/// are no test vectors); both carry .torchc.meta.
+bool shipProgram(const SavedProgram &program, llvm::StringRef object, llvm::StringRef hostObject,
+                 const ShipOptions &options, Diag &diag);
 
 } // namespace torchc
