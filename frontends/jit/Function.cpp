@@ -12,9 +12,10 @@ Function::Function(FunctionOptions options) : settings(std::move(options)) {
     stopped = "compiling is off";
 }
 
-void Function::note(RecordKind kind, const Site &site, std::string reason) {
-  records.add(kind, site, reason);
-  Records::global().add(kind, site.line ? site : settings.site, std::move(reason));
+void Function::note(RecordKind kind, const Site &site, const std::string &reason, const std::string &old,
+                    const std::string &now) {
+  records.add(kind, site, reason, old, now);
+  Records::global().add(kind, site.line ? site : settings.site, reason, old, now);
 }
 
 //===-- what a call does ----------------------------------------------------------------------------------------===//
@@ -201,13 +202,13 @@ bool Function::replay(TensorImpl *const *arguments, uint32_t count, std::vector<
   return false;
 }
 
-void Function::noteLeave(const Site &site, const char *reason) {
+void Function::noteLeave(const Site &site, const char *reason, std::string expected, std::string came) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     numbers.left++;
     unexpected = true;
   }
-  note(RecordKind::Miss, site.line ? site : settings.site, reason);
+  note(RecordKind::Miss, site.line ? site : settings.site, reason, expected, came);
 }
 
 void Function::prefer(const std::shared_ptr<Recording> &r) {

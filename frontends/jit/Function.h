@@ -37,7 +37,7 @@ public:
   bool replay(TensorImpl *const *arguments, uint32_t count, std::vector<TensorImpl *> &results, bool &tuple);
 
   // For the runs.
-  void noteLeave(const Site &site, const char *reason);
+  void noteLeave(const Site &site, const char *reason, std::string expected = {}, std::string came = {});
   /// The recording that a run followed to its end: tried first from now on.
   void prefer(const std::shared_ptr<Recording> &r);
   void wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages);
@@ -57,7 +57,8 @@ private:
       each(r->next, f);
     }
   }
-  void note(RecordKind kind, const Site &site, std::string reason);
+  void note(RecordKind kind, const Site &site, const std::string &reason, const std::string &old = {},
+            const std::string &now = {});
 
   FunctionOptions settings;
   std::mutex mutex; // of roots and what hangs below, and the fields after it

@@ -1,5 +1,6 @@
 #include "frontends/jit/Recording.h"
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace torchc::jit {
@@ -110,6 +111,53 @@ bool sameLayout(const Recording &r, const Value &v, const TensorImpl *t) {
     if (have[i] != want[i] && sizes[i] != 1 && v.numel)
       return false;
   return true;
+}
+
+static std::string describeNumbers(const Attr *attrs, size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; i++) {
+    const Attr &a = attrs[i];
+    std::string text;
+    if (a.tag == AttrTag::IntList)
+      text = Dims(a.list, int(a.size)).str();
+    else if (a.tag == AttrTag::Float) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.9g", a.f);
+      text = number;
+    } else if (a.tag == AttrTag::Str)
+      text = std::string(a.str, a.size);
+    else if (a.tag != AttrTag::None)
+      text = a.tag == AttrTag::DType ? std::string(torchName(a.asDType())) : std::to_string(a.i);
+    out += (out.empty() ? "" : ", ") + text;
+  }
+  return out;
+}
+
+std::string describe(const OpCall &call) {
+  std::string out = opInfo(call.op).name;
+  std::vector<Attr> attrs(call.attrs, call.attrs + call.numAttrs);
+  for (int i = 0; i < call.numOperands; i++)
+    if (const TensorImpl *t = call.operands[i].tensor)
+      out += " " + std::string(torchName(t->dtype)) + t->dims().str();
+    else
+      attrs.push_back(call.operands[i].number.attr());
+  return out + " " + describeNumbers(attrs.data(), attrs.size());
+}
+
+std::string describe(const Recording &r, uint32_t step) {
+  const Step &s = r.steps[step];
+  std::string out = opInfo(s.op).name;
+  size_t numbers = s.numAttrs;
+  for (uint32_t i = 0; i < s.numOperands; i++) {
+    uint32_t in = r.ins[s.firstIn + i];
+    if (in == traceNone) {
+      numbers++;
+      continue;
+    }
+    const Value &v = r.values[in];
+    out += " " + std::string(torchName(v.dtype)) + Dims(r.sizesOf(v), v.rank).str();
+  }
+  return out + " " + describeNumbers(r.attrs.data() + s.firstAttr, numbers);
 }
 
 } // namespace torchc::jit

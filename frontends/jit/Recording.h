@@ -116,4 +116,8 @@ private:
 /// Layout of a tensor compared with a recorded value's; not the storage.
 bool sameLayout(const Recording &r, const Value &v, const TensorImpl *t);
 
+/// "mul float32[3] float32[3] 0.5": an op with its tensors and numbers, as records show it.
+std::string describe(const OpCall &call);
+std::string describe(const Recording &r, uint32_t step);
+
 } // namespace torchc::jit

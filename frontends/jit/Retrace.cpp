@@ -229,7 +229,11 @@ TensorImpl *Run::op(const OpCall &call) {
     // At the start of a segment that has recordings which aren't compiled (yet), leaving is no news.
     bool known = !graph && !segments.empty() &&
                  std::none_of(segments.begin(), segments.end(), [&](auto &r) { return usable(*r); });
-    leave(known ? nullptr : "the program goes on differently from every recording");
+    if (known)
+      leave(nullptr);
+    else
+      leave("the program goes on differently from every recording",
+            graph && position < graph->steps.size() ? describe(*graph, position) : "", describe(call));
     return nullptr;
   }
   const Step &s = graph->steps[position];
@@ -397,7 +401,7 @@ void Run::observe() {
   start(std::move(next));
 }
 
-void Run::leave(const char *reason) {
+void Run::leave(const char *reason, std::string expected, std::string came) {
   if (gone)
     return;
   Site site = reason && sourceCallback ? sourceCallback() : Site();
@@ -410,7 +414,8 @@ void Run::leave(const char *reason) {
     }
   } clear{*this};
   if (reason)
-    function.noteLeave(site, reason);
+    function.noteLeave(site, reason, std::move(expected), std::move(came));
+  leaving = true;
   flush();
 }
 
@@ -488,7 +493,8 @@ bool Run::fits(const Compiled &c, const std::vector<Storage *> &alive) {
       missing.push_back(n);
   if (missing.empty())
     return true;
-  function.wantMore(graph, missing);
+  if (!leaving) // a program that goes on has more alive than at the recorded end
+    function.wantMore(graph, missing);
   return false;
 }
 

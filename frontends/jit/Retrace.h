@@ -25,7 +25,7 @@ public:
   /// what followed it, elsewhere the run leaves.
   void observe();
   /// Computes what is deferred and stops matching; null: nothing to report.
-  void leave(const char *reason);
+  void leave(const char *reason, std::string expected = {}, std::string came = {});
   bool left() const { return gone; }
   /// The program has returned.
   void finish();
@@ -66,7 +66,7 @@ private:
   std::shared_ptr<Recording> graph;
   uint64_t tag = 0;
   uint32_t position = 0;
-  bool gone = false, alone = true;
+  bool gone = false, leaving = false, alone = true;
   uint32_t started = 0;
   std::vector<Slot> slots; // by storage
   std::vector<TensorImpl *> inputs; // owned, by input

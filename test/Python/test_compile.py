@@ -474,3 +474,11 @@ def test_default_dtype(compiled):
             assert other(torch.arange(3)).dtype == dtype
         finally:
             torch.set_default_dtype(torch.float32)
+
+
+def test_records_name_old_and_new(compiled):
+    other = compiled(lambda x, k: x.exp() * k)
+    for k in (2.0, 2.0, 3.5):
+        other(t(1.0, 2.0), k)
+    text = other.report()
+    assert "mul float32[2] 2 -> mul float32[2] 3.5" in text and "test_compile.py:" in text, text
