@@ -12,6 +12,8 @@ DType accumulatorType(ReduceKind kind, DType in) {
     return DType::F32;
   if (isSumLike(kind) && !isFloat(in))
     return DType::I64;
+  if (kind == ReduceKind::Dot)
+    return in;
   // Bool is ordered as a byte: i1 vectors have no good memory form.
   return in == DType::Bool ? DType::U8 : in;
 }
@@ -20,6 +22,15 @@ DType reduceResultType(ReduceKind kind, DType in) {
   if (kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin)
     return DType::I64;
   return isSumLike(kind) ? accumulatorType(kind, in) : in;
+}
+
+ReduceSpec plainDot(DType in) {
+  ReduceSpec spec = plainReduce(ReduceKind::Dot, in, false);
+  ExprInput second;
+  second.dtype = in;
+  second.slot = 2;
+  spec.factor = spec.expr.addInput(std::move(second));
+  return spec;
 }
 
 ReduceSpec plainReduce(ReduceKind kind, DType in, bool columns) {
@@ -36,10 +47,17 @@ ReduceSpec plainReduce(ReduceKind kind, DType in, bool columns) {
 
 Value ReduceOps::combine(Value x, Value y) {
   switch (kind) {
-  case ReduceKind::Sum: return isFloat(acc) ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y);
+  case ReduceKind::Sum:
+  case ReduceKind::Dot: return isFloat(acc) ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y);
   case ReduceKind::Prod: return isFloat(acc) ? Value(arith::MulFOp::create(b, x, y)) : b.mul(x, y);
   default: return isMax() ? emitMax(b, x, y, acc) : emitMin(b, x, y, acc);
   }
+}
+
+Value ReduceOps::multiplyAdd(Value x, Value y, Value acc) {
+  if (!isFloat(this->acc))
+    return b.add(b.mul(x, y), acc);
+  return LLVM::FMAOp::create(b, acc.getType(), x, y, acc);
 }
 
 Value ReduceOps::identity(unsigned n) {
@@ -47,6 +65,7 @@ Value ReduceOps::identity(unsigned n) {
   switch (kind) {
   case ReduceKind::Sum: return isFloat(acc) ? b.floatConst(type, -0.0) : b.zero(type);
   case ReduceKind::Prod: return isFloat(acc) ? b.floatConst(type, 1) : b.intConst(type, 1);
+  case ReduceKind::Dot: return b.zero(type);
   default: break;
   }
   double inf = std::numeric_limits<double>::infinity();
@@ -60,7 +79,7 @@ Value ReduceOps::identity(unsigned n) {
 }
 
 Value ReduceOps::emptyResult() {
-  return kind == ReduceKind::Sum ? b.zero(b.elementType(acc)) : identity(1);
+  return kind == ReduceKind::Sum ? b.zero(b.elementType(acc)) : identity(1); // Dot's identity is +0 too
 }
 
 Value ReduceOps::fold(Values accs) {
@@ -88,6 +107,8 @@ bool emitReduce(KernelBuilder &b, llvm::StringRef name, const ReduceSpec &spec, 
         (in.strides.size() != 2 || (in.strides[1] != 0 && in.strides[1] != 1)))
       return diag.fail(ErrorKind::Internal,
                        "reduction " + name.str() + ": expected strides {row, 0 or 1}");
+  if ((spec.kind == ReduceKind::Dot) != (spec.factor >= 0) || (spec.columns && spec.factor >= 0))
+    return diag.fail(ErrorKind::Internal, "reduction " + name.str() + ": expected a second value of a dot in rows only");
   return spec.columns ? emitReduceColumns(b, name, spec, diag)
                       : emitReduceRows(b, name, spec, diag);
 }

@@ -5,9 +5,11 @@
 
 namespace torchc::lower {
 
-enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, ArgMax, ArgMin };
+/// Dot: the sum of products of two values, acc = fma(x, y, acc) in chains that start at +0 (N3). Rows only.
+enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, ArgMax, ArgMin, Dot };
 
-/// Type a reduction accumulates in: f32 for reduced floats, i64 for sums and products of integers and bool.
+/// Type a reduction accumulates in: f32 for reduced floats, i64 for sums and products of integers and bool; Dot wraps in
+/// the integer's own type.
 DType accumulatorType(ReduceKind kind, DType in);
 /// Type of the result: i64 for arg reductions, the input's for max and min, else the accumulator's.
 DType reduceResultType(ReduceKind kind, DType in);
@@ -20,6 +22,7 @@ struct ReduceSpec {
   /// row stride of sizesStrides, Strided ones {row stride, 0 or 1}.
   Expr expr;
   int node = 0;
+  int factor = -1; // Dot: the second value, of the type of `node`
   unsigned outSlot = 0;
   /// Type stored; differs from reduceResultType only to round f16/bf16 results in place.
   DType out;
@@ -27,6 +30,9 @@ struct ReduceSpec {
 
 /// A spec reducing the plain contiguous input behind ptrs[1] to ptrs[0].
 ReduceSpec plainReduce(ReduceKind kind, DType in, bool columns);
+
+/// The inner product of the contiguous inputs behind ptrs[1] and ptrs[2], rounded to `in` once.
+ReduceSpec plainDot(DType in);
 
 /// Adds a kernel (E5). Rows: sizesStrides = {n}, [begin, end) over rows, result r at out + r. Columns: sizesStrides =
 /// {rows, row stride}, [begin, end) over columns, result c at out + c. An empty sum is +0, an empty product 1, an

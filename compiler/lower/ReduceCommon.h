@@ -14,6 +14,8 @@ public:
 
   unsigned accBits() const { return acc == DType::Bool ? 8 : unsigned(itemSize(acc)) * 8; }
   Value combine(Value x, Value y);
+  /// One step of a chain of Dot.
+  Value multiplyAdd(Value x, Value y, Value acc);
   /// Of scalar or vector type.
   Value identity(unsigned lanes);
   Value emptyResult();
@@ -21,7 +23,7 @@ public:
   Value fold(Values accs);
   /// Order matters only for float sums and products.
   bool ordered() const {
-    return isFloat(acc) && (kind == ReduceKind::Sum || kind == ReduceKind::Prod);
+    return isFloat(acc) && (kind == ReduceKind::Sum || kind == ReduceKind::Prod || kind == ReduceKind::Dot);
   }
   bool isArg() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
   bool isMax() const { return kind == ReduceKind::Max || kind == ReduceKind::ArgMax; }

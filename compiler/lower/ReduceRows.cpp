@@ -26,7 +26,9 @@ private:
   Value findFirst(Value extreme, Value n);
   Value matches(Value x, Value extreme, Value extremeIsNan);
   Values element(Value index, unsigned lanes, unsigned vectors, Value mask = {});
+  Values accumulated(Value index, unsigned lanes, ValueRange accs, Value mask = {});
   bool canMask() const;
+  bool isDot() const { return spec.factor >= 0; }
 
   KernelBuilder &b;
   const ReduceSpec &spec;
@@ -37,21 +39,34 @@ private:
   bool failed = false;
 };
 
-/// The reduced value in the accumulator type.
+/// The reduced value in the accumulator type, one per vector; those of a dot's second value follow.
 Values RowsEmitter::element(Value index, unsigned lanes, unsigned vectors, Value mask) {
   ExprEmitter::Place place;
   place.index = place.linear = index;
   place.lanes = lanes;
   place.vectors = vectors;
   place.mask = mask;
-  Values v = eval.evaluate(spec.node, place);
+  llvm::SmallVector<int, 2> wanted = {spec.node};
+  if (isDot())
+    wanted.push_back(spec.factor);
+  Values v;
+  for (const Values &part : eval.evaluate(wanted, place))
+    v.append(part.begin(), part.end());
   if (v.empty()) {
     failed = true;
-    v.assign(vectors, b.zero(b.wide(in, lanes)));
+    v.assign(vectors * wanted.size(), b.zero(b.wide(in, lanes)));
   }
   for (Value &x : v)
     x = convert(b, x, in, ops.acc);
   return v;
+}
+
+/// One more element, or a pair of them, in each chain.
+Values RowsEmitter::accumulated(Value index, unsigned lanes, ValueRange accs, Value mask) {
+  Values x = element(index, lanes, unsigned(accs.size()), mask), out;
+  for (unsigned v = 0; v < accs.size(); ++v)
+    out.push_back(isDot() ? ops.multiplyAdd(x[v], x[accs.size() + v], accs[v]) : ops.combine(accs[v], x[v]));
+  return out;
 }
 
 /// AVX2 has masked loads for 4 and 8 byte elements only; other remainders go through a buffer.
@@ -76,8 +91,8 @@ Values RowsEmitter::tail(Value from, Value rest, ValueRange accs) {
     Value lane = b.add(b.step(laneType, ops.lanes),
                        b.intConst(b.wide(laneType, ops.lanes), int64_t(v) * ops.lanes));
     Value mask = b.compare(Pred::slt, lane, b.splat(limit, ops.lanes));
-    Value x = element(b.add(from, b.i64(int64_t(v) * ops.lanes)), ops.lanes, 1, mask)[0];
-    out.push_back(ops.combine(accs[v], b.select(mask, x, ops.identity(ops.lanes))));
+    Value index = b.add(from, b.i64(int64_t(v) * ops.lanes)), acc = accs[v];
+    out.push_back(b.select(mask, accumulated(index, ops.lanes, acc, mask)[0], acc));
   }
   return out;
 }
@@ -85,15 +100,16 @@ Values RowsEmitter::tail(Value from, Value rest, ValueRange accs) {
 Values RowsEmitter::bufferTail(Value from, Value rest, ValueRange accs) {
   if (!buffer)
     buffer = b.stackSlots(b.elementType(ops.acc), ops.chains, 64);
+  auto at = [&](unsigned v) { return b.i64(int64_t(v) * ops.lanes); };
   for (unsigned v = 0; v < accs.size(); ++v)
-    b.store(ops.identity(ops.lanes), buffer, b.i64(int64_t(v) * ops.lanes), ops.acc);
+    b.store(accs[v], buffer, at(v), ops.acc);
   b.loop(b.i64(0), rest, 1, [&](Value i) {
-    b.store(element(b.add(from, i), 1, 1)[0], buffer, i, ops.acc);
+    Value acc = b.load(buffer, i, ops.acc, 1);
+    b.store(accumulated(b.add(from, i), 1, acc)[0], buffer, i, ops.acc);
   });
   Values out;
   for (unsigned v = 0; v < accs.size(); ++v)
-    out.push_back(ops.combine(
-        accs[v], b.load(buffer, b.i64(int64_t(v) * ops.lanes), ops.acc, ops.lanes)));
+    out.push_back(b.load(buffer, at(v), ops.acc, ops.lanes));
   return out;
 }
 
@@ -102,10 +118,7 @@ Value RowsEmitter::block(Value from, Value length) {
   Values init(numVectors, ops.identity(ops.lanes));
   Value full = b.roundDown(length, ops.chains);
   Values accs = b.loop(b.i64(0), full, ops.chains, init, [&](Value i, ValueRange carried) {
-    Values x = element(b.add(from, i), ops.lanes, numVectors), next;
-    for (unsigned v = 0; v < numVectors; ++v)
-      next.push_back(ops.combine(carried[v], x[v]));
-    return next;
+    return accumulated(b.add(from, i), ops.lanes, carried);
   });
   Value rest = b.sub(length, full);
   accs = b.ifElse(

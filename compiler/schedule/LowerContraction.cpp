@@ -1,4 +1,5 @@
 // Matrix products: one call of the pack's driver per product, with the strides of the operands as they lie.
+#include "compiler/lower/Reduce.h"
 #include "compiler/schedule/GraphLowering.h"
 
 using namespace mlir;
@@ -43,6 +44,11 @@ bool GraphLowering::lowerMatmul(Operation *op) {
   int64_t m = dims[r - 2], n = dims[r - 1], k = a.dims[r - 1];
   if (batch * m * n == 0)
     return true;
+  int64_t aStep = *batchStride(a), bStep = *batchStride(b2);
+  if (batch > 1 && !bStep && aStep == m * a.strides[r - 2]) { // the same B for all batches: one product over all rows
+    m *= batch;
+    batch = 1;
+  }
   Step &step = addStep("torchc_gemm");
   step.external = true;
   step.writes = {{bufferOf(out), 0}};
@@ -51,10 +57,10 @@ bool GraphLowering::lowerMatmul(Operation *op) {
                 m,
                 n,
                 k,
-                *batchStride(a),
+                aStep,
                 a.strides[r - 2],
                 a.strides[r - 1],
-                *batchStride(b2),
+                bStep,
                 b2.strides[r - 2],
                 b2.strides[r - 1],
                 m * n,
@@ -64,6 +70,23 @@ bool GraphLowering::lowerMatmul(Operation *op) {
   return true;
 }
 
-bool GraphLowering::lowerDot(Operation *op) { return fail(op, "has no compiled kernel yet"); }
+/// An inner product is a reduction of one row with two inputs.
+bool GraphLowering::lowerDot(Operation *op) {
+  DType t = dtypeOf(op->getResult(0));
+  if (t == DType::Bool)
+    return fail(op, "is not lowered in " + std::string(torchName(t)));
+  std::optional<Access> x = contiguous(op->getOperand(0)), y = contiguous(op->getOperand(1));
+  if (!x || !y)
+    return false;
+  std::string name = kernelName("dot");
+  if (!lower::emitReduce(b, name, lower::plainDot(t), diag))
+    return false;
+  Step &step = addStep(name);
+  step.writes = {{bufferOf(op->getResult(0)), 0}};
+  step.reads = {pointer(*x), pointer(*y)};
+  step.sizes = {x->dims[0]};
+  step.end = 1;
+  return true;
+}
 
 } // namespace torchc::schedule

@@ -23,8 +23,10 @@ struct Around {
 void checkIndex(KernelStatus s, const IndexFault &fault, const Resolved &r, int64_t dim, int64_t bound) {
   if (s == KernelStatus::Ok)
     return;
+  bool elementwise = r.info.shape == ShapeRule::Gather || r.info.shape == ShapeRule::Scatter; // PyTorch's classes
   if (s == KernelStatus::IndexOutOfRange)
-    fail(ErrorKind::Index, "index " + std::to_string(fault.value) + " is out of bounds for dimension " +
+    fail(elementwise ? ErrorKind::Runtime : ErrorKind::Index,
+         "index " + std::to_string(fault.value) + " is out of bounds for dimension " +
                                std::to_string(dim) + " with size " + std::to_string(bound) + " (" + r.info.name +
                                "(): index out of range in self)");
   fail(statusKind(s), std::string(r.info.name) + "(): " + statusText(s));

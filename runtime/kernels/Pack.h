@@ -32,6 +32,7 @@ enum class PackForm : uint8_t {
   Cast = 2,
   /// Rows: ptrs = {out .., in, status}, sizesStrides = {n}, begin/end over rows, row r at in + r*n, result r at
   /// out + r: N4 over the row. dtype = the input's; out has the accumulator's type (ints and bool sum to i64).
+  /// `dot` has two inputs of one type, and out has that type (rounded once).
   Reduce = 3,
   /// Columns: ptrs = {out .., in, status}, sizesStrides = {rows, row stride in elements}, begin/end over columns.
   ReduceCols = 4,

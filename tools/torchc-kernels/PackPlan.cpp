@@ -27,6 +27,7 @@ private:
   void gemms();
   void random(OpId id, const OpInfo &info);
   void reduction(OpId id, const OpInfo &info);
+  void dots(OpId id, const OpInfo &info);
   void add(uint64_t key, std::string stem, decltype(PlannedKernel::emit) emit) {
     kernels.push_back({key, "torchc_k_" + stem + "_" + target.name.str(), std::move(emit)});
   }
@@ -160,6 +161,18 @@ void Planner::reduction(OpId id, const OpInfo &info) {
     }
 }
 
+/// Inner products of vectors, in the form of a reduction with two inputs.
+void Planner::dots(OpId id, const OpInfo &info) {
+  for (int d = 0; d < numComputeDTypes; ++d) {
+    DType t = DType(d);
+    if (t != DType::Bool)
+      add(packKey(PackForm::Reduce, id, t, 0), std::string(info.name) + "_" + std::string(shortName(t)) + "_rows",
+          [t](KernelBuilder &b, llvm::StringRef name, Diag &diag) {
+            return lower::emitReduce(b, name, lower::plainDot(t), diag);
+          });
+  }
+}
+
 std::vector<PlannedKernel> Planner::run() {
   for (int i = 0; i < numOps; ++i) {
     const OpInfo &info = opTable[i];
@@ -167,6 +180,8 @@ std::vector<PlannedKernel> Planner::run() {
       elementwise(OpId(i), info);
     else if (info.family == Family::Reduction)
       reduction(OpId(i), info);
+    else if (info.family == Family::Contraction && info.shape == ShapeRule::Dot)
+      dots(OpId(i), info);
     else if (info.family == Family::Random)
       random(OpId(i), info);
   }

@@ -11,21 +11,24 @@ void checkAlpha(DType result, const Scalar &alpha) {
     fail("For integral input tensors, argument alpha must not be a floating point number.");
 }
 
-/// other * alpha, rounded in the type of the operation.
-Tensor scaled(const Operand &other, const Scalar &alpha, DType result) {
-  Tensor t = other.tensor ? Tensor::borrow(other.tensor) : fullTensor(Dims(), other.number, result);
-  return callOp(OpId::Mul, {t, alpha});
+/// An operand as the op's arithmetic sees it: of the common type, in its op-math type.
+Tensor entered(const Operand &o, DType common) {
+  DType compute = computeType(common);
+  return o.tensor ? as(as(Tensor::borrow(o.tensor), common), compute) : fullTensor(Dims(), o.number, compute);
 }
 
+/// x op other * alpha: the product is rounded in the op-math type, the result once (N6).
 Tensor combine(OpId op, const Operand &x, const Operand &y, const Scalar &alpha, Out out) {
-  if (alpha.equals(1) && !alpha.isFloat())
+  if (alpha.isInt() && alpha.equals(1))
     return callOp(op, {x, y}, {}, out);
   DType result = typeOf(x, y);
   checkAlpha(result, alpha);
   if (alpha.equals(1))
     return callOp(op, {x, y}, {}, out);
-  Tensor s = scaled(y, alpha, result);
-  return callOp(op, {x, s}, {}, out);
+  Tensor product = callOp(OpId::Mul, {entered(y, result), alpha});
+  if (!isReducedFloat(result))
+    return callOp(op, {x, product}, {}, out);
+  return deliver(as(callOp(op, {entered(x, result), product}), result), out);
 }
 
 void refuseBool(const Operand &x, const Operand &y) {
@@ -134,16 +137,6 @@ Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value,
     v = input->dtype == DType::Bool ? Scalar(value.number.toBool()) : Scalar(value.number.toInt());
   }
   return callOp(OpId::Where, {mask, v, input}, {}, out);
-}
-
-Tensor addmmScaled(const Tensor &input, const Tensor &mat1, const Tensor &mat2, const Scalar &beta,
-                   const Scalar &alpha) {
-  Tensor product = mmChecked(mat1, mat2, Out());
-  if (!alpha.equals(1))
-    product = callOp(OpId::Mul, {product, alpha});
-  if (beta.equals(0))
-    return product;
-  return callOp(OpId::Add, {product, beta.equals(1) ? input : callOp(OpId::Mul, {input, beta})});
 }
 
 } // namespace torchc::composite

@@ -62,14 +62,7 @@ Tensor matmulBroadcast(const Tensor &input, const Tensor &other, Out out) {
   Tensor x = input->rank == 1 ? reshaped(input, Dims({1, input->sizes()[0]})) : input;
   Tensor y = other->rank == 1 ? reshaped(other, Dims({other->sizes()[0], 1})) : other;
   Tensor z;
-  if (y->rank == 2 && x->rank > 2) { // one product over all rows: the same sums in fewer calls
-    int64_t k = x->sizes()[x->rank - 1];
-    Dims rows({x->numel / std::max<int64_t>(k, 1), k}), shape(x->sizes(), x->rank - 1);
-    if (!k)
-      rows[0] = Dims(x->sizes(), x->rank - 1).numel();
-    shape.push(y->sizes()[1]);
-    z = reshaped(product(reshaped(x, rows), y, Out()), shape);
-  } else if (x->rank == 2 && y->rank == 2) {
+  if (x->rank == 2 && y->rank == 2) {
     z = product(x, y, Out());
   } else {
     Dims batch;
@@ -88,9 +81,41 @@ Tensor matmulBroadcast(const Tensor &input, const Tensor &other, Out out) {
   return deliver(z, out);
 }
 
+/// All rows of the input are one product, so the weight's gradient is one too. Rounded once, after the bias (N3, N6).
 Tensor linearLayer(const Tensor &input, const Tensor &weight, const OptTensor &bias) {
-  Tensor y = matmulBroadcast(input, weight->rank == 2 ? tMatrix(weight) : weight, Out());
-  return bias.defined() ? callOp(OpId::Add, {y, bias}) : y;
+  sameTypes(input, weight);
+  if (bias.defined())
+    sameTypes(input, bias);
+  DType compute = computeType(input->dtype);
+  Tensor x = as(input, compute), w = as(weight, compute);
+  bool joins = x->rank > 2 && w->rank == 2;
+  Dims shape(input->sizes(), std::max<int>(input->rank - 1, 0));
+  if (joins)
+    x = reshaped(x, Dims({shape.numel(), input->sizes()[input->rank - 1]}));
+  Tensor y = matmulBroadcast(x, w->rank == 2 ? tMatrix(w) : w, Out());
+  if (bias.defined())
+    y = callOp(OpId::Add, {y, as(bias, compute)});
+  if (joins) {
+    shape.push(w->sizes()[0]);
+    y = reshaped(y, shape);
+  }
+  return as(y, input->dtype);
+}
+
+/// product * alpha + input * beta, each rounded in the op-math type (N3); beta = 0 doesn't read input.
+Tensor addmmScaled(const Tensor &input, const Tensor &mat1, const Tensor &mat2, const Scalar &beta,
+                   const Scalar &alpha) {
+  sameTypes(mat1, mat2);
+  sameTypes(input, mat1);
+  DType compute = computeType(mat1->dtype);
+  Tensor y = mmChecked(as(mat1, compute), as(mat2, compute), Out());
+  if (!alpha.equals(1))
+    y = callOp(OpId::Mul, {y, alpha});
+  if (!beta.equals(0)) {
+    Tensor x = as(input, compute);
+    y = callOp(OpId::Add, {y, beta.equals(1) ? x : callOp(OpId::Mul, {x, beta})});
+  }
+  return as(y, mat1->dtype);
 }
 
 } // namespace torchc::composite

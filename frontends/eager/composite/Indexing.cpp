@@ -9,8 +9,14 @@ Tensor indexSelectDim(const Tensor &input, int64_t dim, const Tensor &index, Out
 
 Tensor indexAddScaled(const Tensor &input, int64_t dim, const Tensor &index, const Tensor &source, const Scalar &alpha,
                       Out out) {
-  Tensor s = alpha.equals(1) ? source : callOp(OpId::Mul, {source, alpha});
-  return callOp(OpId::IndexAdd, {input, index, s}, {Attr::integer(wrap(dim, input->rank))}, out);
+  Attr d = Attr::integer(wrap(dim, input->rank));
+  if (alpha.equals(1))
+    return callOp(OpId::IndexAdd, {input, index, source}, {d}, out);
+  DType t = input->dtype, compute = computeType(t);
+  if (compute == t || source->dtype != t)
+    return callOp(OpId::IndexAdd, {input, index, callOp(OpId::Mul, {source, alpha})}, {d}, out);
+  Tensor added = callOp(OpId::Mul, {as(source, compute), alpha}); // one rounding, at the end (N6)
+  return deliver(as(callOp(OpId::IndexAdd, {as(input, compute), index, added}, {d}), t), out);
 }
 
 Tensor gatherDim(const Tensor &input, int64_t dim, const Tensor &index, Out out) {

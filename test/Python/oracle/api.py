@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import ops, random
+from . import composite, ops, random
 from .dtypes import Arr, DType, Number, promote_types, result_type  # noqa: F401
 from .ops import *  # noqa: F401,F403
+from .composite import *  # noqa: F401,F403
 from .ops import _sizes
 from .tensor import Tensor, no_grad, run_backward, set_grad_enabled, write_in_place  # noqa: F401
 
@@ -22,10 +23,16 @@ mean max amax argmax
 cumsum matmul reshape permute transpose t expand squeeze unsqueeze index_select index_add scatter
 scatter_add gather log_softmax softmax copy_ fill_ zero_
 """.split()
+
+
+def _function(name: str) -> Any:
+    return getattr(composite, name, None) or getattr(ops, name)
+
+
 for _name in _METHODS:
-    setattr(Tensor, _name, getattr(ops, _name))
+    setattr(Tensor, _name, _function(_name))
 for _name in "add sub mul div neg relu exp log tanh index_add scatter".split():
-    setattr(Tensor, _name + "_", ops.in_place(getattr(ops, _name)))
+    setattr(Tensor, _name + "_", ops.in_place(_function(_name)))
 
 
 def _reflected(fn: Any) -> Any:
@@ -110,10 +117,10 @@ def grad(
 nn = SimpleNamespace(
     functional=SimpleNamespace(
         relu=ops.relu,
-        linear=ops.linear,
+        linear=composite.linear,
         log_softmax=ops.log_softmax,
         softmax=ops.softmax,
-        cross_entropy=ops.cross_entropy,
+        cross_entropy=composite.cross_entropy,
         one_hot=ops.one_hot,
     )
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from . import ops
-from .tensor import Node, Tensor, make, reduced_shape
+from .tensor import Node, Tensor, reduced_shape
 
 Cotangents = Sequence[Tensor | None]
 VJPS: dict[str, Callable[[Node, Tensor], Cotangents]] = {}
@@ -29,12 +29,12 @@ def _rule(
 
 @_rule("add")
 def _add(n: Node, g: Tensor) -> Cotangents:
-    return [g, g if n.alpha == 1 else ops.mul(g, n.alpha)]
+    return [g, g]
 
 
 @_rule("sub")
 def _sub(n: Node, g: Tensor) -> Cotangents:
-    return [g, ops.neg(g) if n.alpha == 1 else ops.mul(g, -n.alpha)]
+    return [g, ops.neg(g)]
 
 
 @_rule("mul")
@@ -141,15 +141,6 @@ def _mean(n: Node, g: Tensor) -> Cotangents:
     return [ops.div(ops.expand(ops.reshape(g, reduced_shape(shape, n.dim)), shape), n.count)]
 
 
-@_rule("max_all")
-def _max_all(n: Node, g: Tensor) -> Cotangents:
-    """Ties share evenly: mask · (g / mask.sum())."""
-    mask = ops.eq(n.x, n.y)
-    if n.y.item() != n.y.item():
-        mask = ops.logical_not(ops.eq(n.x, n.x))
-    return [ops.mul(mask, ops.div(g, ops.sum(mask)))]
-
-
 @_rule("max_dim")
 def _max_dim(n: Node, g: Tensor) -> Cotangents:
     """Zeros with g scattered to the selected indices."""
@@ -196,22 +187,16 @@ def _drop(g: Tensor | None, x: Tensor, dim: int) -> Tensor | None:
 
 @_rule("log_softmax")
 def _log_softmax(n: Node, g: Tensor) -> Cotangents:
-    """g − exp(y)·sum(g)."""
-    if n.y.numel() == 0:
-        return [g]
-    return [ops.sub(g, ops.mul(ops.exp(n.y), ops.sum(g, n.dim, True)))]
+    """g − exp(y)·sum(g), in the op-math type."""
+    wide, y = (ops.to(t, t.dtype.compute) for t in (g, n.y))
+    return [ops.sub(wide, ops.mul(ops.exp(y), ops.sum(wide, n.dim, True)))]
 
 
 @_rule("softmax")
 def _softmax(n: Node, g: Tensor) -> Cotangents:
-    """y·g − y·sum(y·g), as PyTorch writes it."""
-    weighted = ops.mul(g, n.y)
-    return [ops.sub(weighted, ops.mul(n.y, ops.sum(weighted, n.dim, True)))]
-
-
-@_rule("cross_entropy")
-def _cross_entropy(n: Node, g: Tensor) -> Cotangents:
-    return [make(n.state.backward(g.arr))]
+    """(g − sum(g·y))·y, in the op-math type."""
+    wide, y = (ops.to(t, t.dtype.compute) for t in (g, n.y))
+    return [ops.mul(ops.sub(wide, ops.sum(ops.mul(wide, y), n.dim, True)), y)]
 
 
 # ---- views, indexing -----------------------------------------------------------------------------
@@ -265,10 +250,7 @@ def _index_select(n: Node, g: Tensor) -> Cotangents:
 
 @_rule("index_add")
 def _index_add(n: Node, g: Tensor) -> Cotangents:
-    source = ops.index_select(g, n.dim, n.index) if n.needs(1) else None
-    if source is not None and n.alpha != 1:
-        source = ops.mul(source, n.alpha)
-    return [g, source]
+    return [g, ops.index_select(g, n.dim, n.index) if n.needs(1) else None]
 
 
 @_rule("scatter")

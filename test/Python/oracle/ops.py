@@ -82,24 +82,20 @@ def _constant(value: Number, dtype: DType) -> Tensor:
 # ---- elementwise ---------------------------------------------------------------------------------
 
 
-def add(x: Operand, y: Operand, alpha: Number = 1) -> Tensor:
-    """x + alpha·y, two roundings; logical or on bool."""
-    dtype = _common((x, y))
-    scale = number_to_compute(alpha, dtype)
-    return _binary(
-        "add", lambda a, b: a + (b if alpha == 1 else b * scale), x, y, dtype, alpha=alpha
-    )
+def add(x: Operand, y: Operand) -> Tensor:
+    """x + y; logical or on bool."""
+    return _binary("add", lambda a, b: a + b, x, y, _common((x, y)))
 
 
-def sub(x: Operand, y: Operand, alpha: Number = 1) -> Tensor:
-    """x − alpha·y, two roundings."""
-    dtype = _common((x, y))
-    if dtype == DType.Bool:
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported.")
-    scale = number_to_compute(alpha, dtype)
-    return _binary(
-        "sub", lambda a, b: a - (b if alpha == 1 else b * scale), x, y, dtype, alpha=alpha
-    )
+def _is_bool(x: Operand) -> bool:
+    return x.dtype == DType.Bool if isinstance(x, Tensor) else isinstance(x, bool)
+
+
+def sub(x: Operand, y: Operand) -> Tensor:
+    """x − y; bool operands are refused."""
+    if _is_bool(x) or _is_bool(y):
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported.")
+    return _binary("sub", lambda a, b: a - b, x, y, _common((x, y)))
 
 
 def mul(x: Operand, y: Operand) -> Tensor:
@@ -271,7 +267,7 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> An
     if isinstance(dim, Tensor):
         return maximum(x, dim)
     if dim is None:
-        return make(reduce.amax(x.arr), "max_all", [x], x=x)
+        return amax(x)
     indices = make(reduce.argmax(x.arr, dim, keepdim))
     return make(reduce.amax(x.arr, dim, keepdim), "max_dim", [x], dim=dim, indices=indices), indices
 
@@ -311,11 +307,6 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"dot: expected 1-D tensors, got {a.ndim}-D and {b.ndim}-D")
     return matmul(a, b)
-
-
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x · weightᵀ, then the bias, one rounding (no gradient here)."""
-    return make(contract.linear(x.arr, weight.arr, None if bias is None else bias.arr))
 
 
 # ---- views ---------------------------------------------------------------------------------------
@@ -444,15 +435,15 @@ def index_select(x: Tensor, dim: int, index_: Tensor) -> Tensor:
     )
 
 
-def index_add(x: Tensor, dim: int, index_: Tensor, source: Tensor, alpha: Number = 1) -> Tensor:
+def index_add(x: Tensor, dim: int, index_: Tensor, source: Tensor) -> Tensor:
     """x with source rows added in ascending source index."""
     if source.dtype != x.dtype:
         raise RuntimeError(
             f"index_add(): expected source of dtype {x.dtype.torch_name}, "
             f"got {source.dtype.torch_name}"
         )
-    out = index.index_add(x.arr, dim, index_.arr, source.arr, alpha)
-    return make(out, "index_add", [x, source], dim=dim, index=index_, alpha=alpha)
+    out = index.index_add(x.arr, dim, index_.arr, source.arr)
+    return make(out, "index_add", [x, source], dim=dim, index=index_)
 
 
 def scatter(x: Tensor, dim: int, index_: Tensor, src: Operand) -> Tensor:
@@ -490,26 +481,6 @@ def log_softmax(x: Tensor, dim: int) -> Tensor:
 def softmax(x: Tensor, dim: int) -> Tensor:
     """torch.softmax."""
     return make(fused.softmax(x.arr, dim), "softmax", [x], dim=dim)
-
-
-def cross_entropy(
-    x: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: fused.Reduction = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """torch.nn.functional.cross_entropy; gradient to the logits only."""
-    state = fused.CrossEntropy(
-        x.arr,
-        target.arr,
-        None if weight is None else weight.arr,
-        ignore_index,
-        reduction,
-        label_smoothing,
-    )
-    return make(state.loss(), "cross_entropy", [x], state=state)
 
 
 # ---- creation and in-place -----------------------------------------------------------------------
