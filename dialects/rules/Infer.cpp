@@ -261,7 +261,7 @@ bool inferIndexUpdate(const Call &c) {
 bool inferGather(const Call &c) {
   int64_t dim;
   const Dims &x = c.dims(0), &index = c.dims(1);
-  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !indexDType(c, 1))
+  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || (index.numel() && !indexDType(c, 1)))
     return false;
   if (std::max(x.size(), 1) != std::max(index.size(), 1))
     return c.fail(ErrorKind::Runtime, "Index tensor must have the same number of dimensions as input tensor, got " +

@@ -187,7 +187,7 @@ void checkTarget(const OpCall &call, const TensorType &type) {
   if (!canCast(type.dtype, t->dtype))
     fail("result type " + std::string(torchName(type.dtype)) + " can't be cast to the desired output type " +
          std::string(torchName(t->dtype)));
-  for (int i = 0; i < t->rank; i++)
+  for (int i = 0; i < t->rank && t->numel; i++)
     if (t->strides()[i] == 0 && t->sizes()[i] > 1)
       fail("unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
            "Please clone() the tensor before performing the operation.");

@@ -76,7 +76,7 @@ TensorImpl *sliced(Resolved &r, TensorImpl *x) {
   Dims strides(x->strides(), x->rank);
   int64_t offset = r.attr(1).i * strides[dim];
   strides[dim] *= r.attr(3).i;
-  return newAlias(x, x->rank, r.type.dims.data(), strides.data(), x->numel && r.type.dims.numel() ? offset : 0);
+  return newAlias(x, x->rank, r.type.dims.data(), strides.data(), x->numel ? offset : 0);
 }
 
 } // namespace

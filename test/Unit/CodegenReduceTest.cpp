@@ -165,3 +165,80 @@ void checkAll(bool columns) {
 
 TEST(CodegenReduce, RowsBitExact) { checkAll(false); }
 TEST(CodegenReduce, ColumnsBitExact) { checkAll(true); }
+
+namespace {
+
+/// N4 with acc = fma(x, y, acc) in chains from +0.
+template <class A> A dotN4(const std::vector<A> &x, const std::vector<A> &y, size_t chains) {
+  std::vector<A> level;
+  for (size_t at = 0; at < x.size(); at += 1024) {
+    std::vector<A> c(chains, A(0));
+    for (size_t i = at; i < std::min(at + 1024, x.size()); ++i) {
+      A &acc = c[(i - at) % chains];
+      if constexpr (std::is_floating_point_v<A>)
+        acc = std::fma(x[i], y[i], acc);
+      else
+        acc += x[i] * y[i];
+    }
+    for (size_t w = chains / 2; w >= 1; w /= 2)
+      for (size_t i = 0; i < w; ++i)
+        c[i] = c[i] + c[i + w];
+    level.push_back(c[0]);
+  }
+  for (; level.size() > 1;) {
+    std::vector<A> next;
+    for (size_t i = 0; i + 1 < level.size(); i += 2)
+      next.push_back(level[i] + level[i + 1]);
+    if (level.size() % 2)
+      next.push_back(level.back());
+    level = next;
+  }
+  return level.empty() ? A(0) : level[0];
+}
+
+template <class A> std::vector<A> valuesOf(Array &a, int64_t from, int64_t n) {
+  std::vector<A> v;
+  for (int64_t i = 0; i < n; ++i)
+    v.push_back(std::is_floating_point_v<A> ? A(a.get(from + i).f) : A(a.get(from + i).i));
+  return v;
+}
+
+/// `tiny`: products that underflow to -0, which a chain must keep.
+void checkDot(const PackTable *table, DType t, int64_t rows, int64_t n, bool tiny, Rng &rng) {
+  Kernel k = findKernel(table, packKey(PackForm::Reduce, *lookupOp("dot"), t, 0));
+  ASSERT_TRUE(k) << shortName(t);
+  Array x(t, rows * n), y(t, rows * n), out(t, rows), expected(t, rows);
+  fillRandom(x, rng, n % 2);
+  fillRandom(y, rng, n % 2);
+  for (int64_t i = 0; tiny && i < x.size; ++i) {
+    x.set(i, {t == DType::F64 ? 1e-300 : double(1e-30f), 1});
+    y.set(i, {t == DType::F64 ? -1e-300 : -double(1e-30f), -1});
+  }
+  void *ptrs[] = {out.at(0), x.at(0), y.at(0), nullptr};
+  k(ptrs, &n, nullptr, 0, rows);
+  ASSERT_TRUE(out.intact());
+  for (int64_t r = 0; r < rows; ++r) {
+    auto reference = [&](auto zero, size_t chains) {
+      using A = decltype(zero);
+      return toScalar(dotN4<A>(valuesOf<A>(x, r * n, n), valuesOf<A>(y, r * n, n), chains));
+    };
+    expected.set(r, t == DType::F64 ? reference(0.0, 32) : isFloat(t) ? reference(0.0f, 64) : reference(uint64_t(0), 32));
+    ASSERT_TRUE(same(t, out.at(r), expected.at(r)))
+        << "dot " << shortName(t) << " of " << n << ", row " << r << ": got " << show(t, out.at(r)) << ", expected "
+        << show(t, expected.at(r));
+  }
+}
+
+} // namespace
+
+TEST(CodegenReduce, DotBitExact) {
+  Rng rng(13);
+  for (const PackTable *table : runnableTables())
+    for (int d = int(DType::U8); d < numComputeDTypes; ++d)
+      for (int64_t n : {0, 1, 2, 7, 8, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 1025, 3000, 5121, 70000})
+        for (bool tiny : {false, true}) {
+          checkDot(table, DType(d), n > 5000 ? 1 : 3, n, tiny, rng);
+          if (testing::Test::HasFatalFailure())
+            return;
+        }
+}

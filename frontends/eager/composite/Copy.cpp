@@ -33,8 +33,6 @@ Tensor toU8(const Tensor &input) { return as(input, DType::U8); }
 Tensor toBool(const Tensor &input) { return as(input, DType::Bool); }
 
 static Tensor copyChecked(const Tensor &target, const Tensor &src, Out out) {
-  if (target.same(src))
-    return target;
   Dims shape = target->dims();
   Tensor s = src;
   if (!(src->dims() == shape))

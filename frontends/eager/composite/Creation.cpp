@@ -101,7 +101,9 @@ Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const 
     size = int64_t(std::ceil(range / step.toDouble()));
   if (kindOf(device) == uint8_t(DeviceKind::Meta))
     return finish(Tensor(newTensor(t, Dims({size}), kindOf(device))), grad);
-  return finish(callOp(OpId::Arange, {}, {Attr::integer(size), start.attr(), step.attr(), Attr::dtype(t)}), grad);
+  // Integers count in integers: only the number of elements comes from the fractions.
+  Scalar from = isFloat(t) ? start : Scalar(start.toInt()), by = isFloat(t) ? step : Scalar(step.toInt());
+  return finish(callOp(OpId::Arange, {}, {Attr::integer(size), from.attr(), by.attr(), Attr::dtype(t)}), grad);
 }
 
 Tensor eyeOf(int64_t n, std::optional<int64_t> m, std::optional<DType> dtype, std::optional<DeviceId> device,

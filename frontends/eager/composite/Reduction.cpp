@@ -18,15 +18,16 @@ Tensor reduce(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
 }
 
 /// An extreme of nothing has no value.
-void refuseEmpty(const char *name, const Tensor &x, const Dims &axes) {
+void refuseEmpty(const char *name, const Tensor &x, const Dims &axes, bool named = true) {
   for (int64_t a : axes)
     if (x->sizes()[a] == 0)
-      fail(ErrorKind::Index,
+      fail(named ? ErrorKind::Index : ErrorKind::Runtime,
            std::string(name) + "(): Expected reduction dim " + std::to_string(a) + " to have non-zero size.");
 }
 
-Tensor extreme(OpId op, const char *name, const Tensor &x, const Dims &axes, bool keepdim) {
-  refuseEmpty(name, x, axes);
+Tensor extreme(OpId op, const char *name, const Tensor &x, IntList dim, bool keepdim) {
+  Dims axes = axesOf(x, dim);
+  refuseEmpty(name, x, axes, !dim.empty());
   return reduce(op, x, axes, keepdim);
 }
 
@@ -72,10 +73,10 @@ Tensor sumDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, st
   return dtype ? as(sum, *dtype) : sum; // narrow integers add in int64
 }
 Tensor amaxDims(const Tensor &input, IntList dim, bool keepdim) {
-  return extreme(OpId::Amax, "amax", input, axesOf(input, dim), keepdim);
+  return extreme(OpId::Amax, "amax", input, dim, keepdim);
 }
 Tensor aminDims(const Tensor &input, IntList dim, bool keepdim) {
-  return extreme(OpId::Amin, "amin", input, axesOf(input, dim), keepdim);
+  return extreme(OpId::Amin, "amin", input, dim, keepdim);
 }
 Tensor argmaxDim(const Tensor &input, std::optional<int64_t> dim, bool keepdim) {
   return argExtreme(OpId::Argmax, "argmax", input, dim, keepdim);
@@ -96,13 +97,17 @@ Tensor maxOther(const Tensor &input, const Tensor &other) { return callOp(OpId::
 Tensor minOther(const Tensor &input, const Tensor &other) { return callOp(OpId::Minimum, {input, other}); }
 
 static Tensor truth(const Tensor &x) { return callOp(OpId::Ne, {x, 0}); }
-Tensor anyOf(const Tensor &input) { return reduce(OpId::Amax, truth(input), allAxes(input->rank), false); }
-Tensor allOf(const Tensor &input) { return reduce(OpId::Amin, truth(input), allAxes(input->rank), false); }
+/// Bool, but uint8 of uint8, as in PyTorch.
+static Tensor truthReduced(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
+  return as(reduce(op, truth(x), axes, keepdim), x->dtype == DType::U8 ? DType::U8 : DType::Bool);
+}
+Tensor anyOf(const Tensor &input) { return truthReduced(OpId::Amax, input, allAxes(input->rank), false); }
+Tensor allOf(const Tensor &input) { return truthReduced(OpId::Amin, input, allAxes(input->rank), false); }
 Tensor anyDim(const Tensor &input, int64_t dim, bool keepdim) {
-  return reduce(OpId::Amax, truth(input), axesOf(input, IntList(&dim, 1)), keepdim);
+  return truthReduced(OpId::Amax, input, axesOf(input, IntList(&dim, 1)), keepdim);
 }
 Tensor allDim(const Tensor &input, int64_t dim, bool keepdim) {
-  return reduce(OpId::Amin, truth(input), axesOf(input, IntList(&dim, 1)), keepdim);
+  return truthReduced(OpId::Amin, input, axesOf(input, IntList(&dim, 1)), keepdim);
 }
 
 Tensor meanDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {

@@ -171,7 +171,7 @@ Tensor selectIndex(const Tensor &input, int64_t dim, int64_t index) {
 
 std::vector<Tensor> unbindDim(const Tensor &input, int64_t dim) {
   if (!input->rank)
-    fail("unbind: dimension specified as " + std::to_string(dim) + " but tensor has no dimensions");
+    fail(ErrorKind::Index, "unbind: dimension specified as " + std::to_string(dim) + " but tensor has no dimensions");
   int64_t d = wrap(dim, input->rank);
   std::vector<Tensor> out;
   for (int64_t i = 0; i < input->sizes()[d]; i++)
