@@ -181,7 +181,7 @@ bool inferSliceUpdate(const Call &c) {
 
 bool inferCat(const Call &c) {
   if (c.n == 0)
-    return c.fail(ErrorKind::Runtime, "expected a non-empty list of Tensors");
+    return c.fail(ErrorKind::Value, "expected a non-empty list of Tensors");
   int first = 0;
   // A 1-D tensor without elements is skipped, as in PyTorch.
   auto skipped = [&](int i) { return c.dims(i).size() == 1 && c.dims(i)[0] == 0; };

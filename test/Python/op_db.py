@@ -19,6 +19,7 @@ import numpy as np
 from op_samples import (
     Rng,
     Sample,
+    addmm_samples,
     binary,
     binary_mixed,
     cast_samples,
@@ -95,6 +96,8 @@ ROWS: tuple[Row, ...] = (
     Row("add_left", lambda F, x, y: x + y, numbers_left),
     Row("sub", lambda F, x, y: F.sub(x, y), binary, NUMERIC),
     Row("sub_left", lambda F, x, y: x - y, numbers_left, NUMERIC),
+    Row("add_alpha", lambda F, x, y: F.add(x, y, alpha=3), binary, NUMERIC),
+    Row("sub_alpha", lambda F, x, y: F.sub(x, y, alpha=0.1), binary, FLOATS),
     Row("mul", lambda F, x, y: F.mul(x, y), binary_mixed),
     Row("div", lambda F, x, y: F.div(x, y), binary_mixed),
     Row("div_left", lambda F, x, y: x / y, numbers_left),
@@ -110,6 +113,7 @@ ROWS: tuple[Row, ...] = (
     Row("cast", lambda F, x, dtype: x.to(dtype), cast_samples),
     Row("copy_", lambda F, x, y: x.copy_(y), copy_samples, grad=False),
     Row("add_", lambda F, x, y: x.add_(y), in_place_samples, grad=False),
+    Row("add_alpha_", lambda F, x, y: x.add_(y, alpha=3), in_place_samples, NUMERIC, grad=False),
     Row("mul_", lambda F, x, y: x.mul_(y), in_place_samples, grad=False),
     Row("sub_", lambda F, x, y: x.sub_(y), in_place_samples, NUMERIC, grad=False),
     Row("fill_", lambda F, x, v: x.fill_(v), fill_samples, grad=False),
@@ -132,6 +136,12 @@ ROWS: tuple[Row, ...] = (
     Row("slice", lambda F, x, key: x[key], slice_samples),
     Row("index_select", lambda F, x, dim, i: F.index_select(x, dim, i), index_samples),
     Row("index_add", lambda F, x, dim, i, s: F.index_add(x, dim, i, s), index_add_samples, NUMERIC),
+    Row(
+        "index_add_alpha",
+        lambda F, x, dim, i, s: F.index_add(x, dim, i, s, alpha=3),
+        index_add_samples,
+        NUMERIC,
+    ),
     Row("scatter", lambda F, x, dim, i, s: F.scatter(x, dim, i, s), scatter_samples),
     Row("cat", lambda F, dim, *parts: F.cat(list(parts), dim), cat_samples),
     Row(
@@ -177,7 +187,12 @@ ROWS: tuple[Row, ...] = (
         lambda F, x, w, b: F.nn.functional.linear(x, w, b),
         linear_samples,
         FLOATS,
-        grad=False,
+    ),
+    Row(
+        "addmm",
+        lambda F, c, x, y, beta, alpha: F.addmm(c, x, y, beta=beta, alpha=alpha),
+        addmm_samples,
+        FLOATS,
     ),
     Row("gather", lambda F, x, dim, i: F.gather(x, dim, i), gather_samples),
     Row(

@@ -504,6 +504,22 @@ def linear_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
         yield Sample(f"{rows}x{k}x{columns} no bias", (transposed(x), plain(w), None))
 
 
+    x, w = values(rng, (2, 3, 70), dtype), values(rng, (4, 70), dtype)
+    yield Sample("3-d", (plain(x), plain(w), plain(values(rng, (4,), dtype))))
+    yield Sample("vector", (plain(values(rng, (70,), dtype)), plain(w), None))
+    yield Sample("weight vector", (plain(x), plain(values(rng, (70,), dtype)), None))
+    yield Sample("no rows", (plain(values(rng, (2, 0, 70), dtype)), plain(w), None))
+
+
+def addmm_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
+    """beta and alpha of 0, 1 and others; a row that broadcasts."""
+    x, y = plain(values(rng, (5, 40), dtype)), plain(values(rng, (40, 7), dtype))
+    for beta, alpha in ((1, 1), (0, 1), (0.3, -1.7), (2, 0.1)):
+        for shape in ((5, 7), (7,)):
+            c = plain(values(rng, shape, dtype))
+            yield Sample(f"{list(shape)} {beta} {alpha}", (c, x, y, beta, alpha))
+
+
 def one_hot_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
     """Given and inferred class counts."""
     yield Sample("given", (plain(Arr(DType.I64, rng.integers(0, 5, (3, 4)))), 5))

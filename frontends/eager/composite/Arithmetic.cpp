@@ -25,7 +25,8 @@ Tensor combine(OpId op, const Operand &x, const Operand &y, const Scalar &alpha,
   checkAlpha(result, alpha);
   if (alpha.equals(1))
     return callOp(op, {x, y}, {}, out);
-  Tensor product = callOp(OpId::Mul, {entered(y, result), alpha});
+  Scalar factor = result == DType::Bool ? Scalar(alpha.toBool()) : alpha;
+  Tensor product = callOp(OpId::Mul, {entered(y, result), factor});
   if (!isReducedFloat(result))
     return callOp(op, {x, product}, {}, out);
   return deliver(as(callOp(op, {entered(x, result), product}), result), out);

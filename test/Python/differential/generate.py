@@ -171,6 +171,13 @@ def _binary(w: Writer) -> bool:
     return w.attempt(op, x, w.partner(x))
 
 
+def _scaled(w: Writer) -> bool:
+    x = w.tensor()
+    y = w.partner(x)
+    call = w.pick(["torch.add({0}, {1}, alpha={2})", "torch.sub({0}, {1}, alpha={2})"])
+    return isinstance(y, str) and w.attempt(call, x, y, w.pick((2, 3, -1, 0.1)))
+
+
 def _reversed(w: Writer) -> bool:
     return w.attempt(w.pick(["{1} - {0}", "{1} + {0}", "{1} / {0}"]), w.tensor(), w.number())
 
@@ -235,6 +242,15 @@ def _max(w: Writer) -> bool:
     return w.attempt("torch.max({0}, {1}, {2})[" + w.pick("01") + "]", x, dim, w.chance(0.5))
 
 
+def _statistic(w: Writer) -> bool:
+    x = w.float_tensor()
+    t = w.live[x]
+    if t.ndim == 0 or 0 in t.shape:
+        return w.attempt("torch.mean({0})", x)
+    call = w.pick(["torch.mean({0}, {1}, {2})", "torch.amax({0}, {1}, {2})", "torch.amin({0}, {1}, {2})"])
+    return w.attempt(call, x, int(w.rng.integers(-t.ndim, t.ndim)), w.chance(0.5))
+
+
 def _argmax(w: Writer) -> bool:
     x = w.tensor(lambda t: t.dtype != DType.Bool)
     if w.live[x].ndim == 0:
@@ -255,9 +271,33 @@ def _matmul(w: Writer) -> bool:
     return t.ndim > 1 and w.attempt("torch.matmul({0}, {0}.transpose(-1, -2))", x)
 
 
+def _linear(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim > 0 and t.dtype.is_float)
+    t = w.live[x]
+    weights = w.names(
+        lambda u: u.dtype == t.dtype and u.ndim in (1, 2) and u.shape[-1] == t.shape[-1]
+    )
+    if not weights:
+        return False
+    weight = w.pick(weights)
+    rows = w.live[weight].shape[:-1]
+    biases = w.names(lambda u: u.dtype == t.dtype and rows and u.shape in (rows, (1,)))
+    if biases and w.chance(0.6):
+        return w.attempt("torch.nn.functional.linear({0}, {1}, {2})", x, weight, w.pick(biases))
+    return w.attempt("torch.nn.functional.linear({0}, {1})", x, weight)
+
+
+def _dot(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim == 1 and t.dtype != DType.Bool)
+    t = w.live[x]
+    mates = w.names(lambda u: u.dtype == t.dtype and u.shape == t.shape)
+    return w.attempt("torch.dot({0}, {1})", x, w.pick(mates))
+
+
 def _softmax(w: Writer) -> bool:
     x = w.tensor(lambda t: t.dtype.is_float and t.ndim > 0)
-    return w.attempt("torch.log_softmax({0}, {1})", x, int(w.rng.integers(0, w.live[x].ndim)))
+    call = w.pick(["torch.log_softmax({0}, {1})", "torch.softmax({0}, {1})"])
+    return w.attempt(call, x, int(w.rng.integers(0, w.live[x].ndim)))
 
 
 def _view(w: Writer) -> bool:
@@ -346,6 +386,31 @@ def _scatter(w: Writer) -> bool:
     return w.attempt("torch.scatter({0}, 1, {1}, {0}[:, :" + str(index.shape[1]) + "])", x, name)
 
 
+def _gather(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim == 2 and min(t.shape) > 0)
+    rows, columns = w.live[x].shape
+    name = f"x{len(w.program.inputs)}"
+    index = w.rng.integers(0, columns, (rows, int(w.rng.integers(1, 5))))
+    w.program.inputs[name] = Arr(DType.I64, index)
+    w.live[name] = OracleBackend().tensor(w.program.inputs[name])
+    if w.chance(0.5) and index.shape[1] <= columns and w.live[x].dtype != DType.Bool:
+        source = "{0}[:, :" + str(index.shape[1]) + "]"
+        return w.attempt("torch.scatter_add({0}, 1, {1}, " + source + ")", x, name)
+    return w.attempt("torch.gather({0}, 1, {1})", x, name)
+
+
+def _cross_entropy(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim == 2 and min(t.shape) > 0 and t.dtype.is_float)
+    rows, columns = w.live[x].shape
+    name = f"x{len(w.program.inputs)}"
+    target = w.rng.integers(0, columns, rows)
+    target[w.rng.random(rows) < 0.2] = -100
+    w.program.inputs[name] = Arr(DType.I64, target)
+    w.live[name] = OracleBackend().tensor(w.program.inputs[name])
+    options = f"reduction={w.pick(('mean', 'sum', 'none'))!r}, label_smoothing={w.pick((0.0, 0.1))}"
+    return w.attempt("torch.nn.functional.cross_entropy({0}, {1}, " + options + ")", x, name)
+
+
 def _one_hot(w: Writer) -> bool:
     x = w.tensor(lambda t: t.dtype == DType.I64)
     return w.attempt("torch.nn.functional.one_hot(torch.lt({0}, 1).to(torch.int64), 3)", x)
@@ -424,7 +489,7 @@ _COMMON = [_binary] * 5 + [
     _matmul,
     _matmul,
 ]
-_COMMON += [_softmax, _view, _view, _view, _view, _cat, _index, _scatter]
+_COMMON += [_scaled, _statistic, _linear, _dot, _gather, _cross_entropy, _softmax, _view, _view, _view, _view, _cat, _index, _scatter]
 _FORWARD = (
     _COMMON
     + [_compare, _compare, _where, _where, _cast, _cast, _argmax, _one_hot, _rand]

@@ -20,7 +20,7 @@ mm = matmul = ops.matmul
 _METHODS = """
 add sub mul div maximum minimum abs sign sqrt neg relu exp log tanh eq ne lt le gt ge to clone sum
 mean max amax argmax
-cumsum matmul reshape permute transpose t expand squeeze unsqueeze index_select index_add scatter
+cumsum matmul dot reshape permute transpose t expand squeeze unsqueeze index_select index_add scatter
 scatter_add gather log_softmax softmax copy_ fill_ zero_
 """.split()
 

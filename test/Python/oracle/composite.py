@@ -31,7 +31,8 @@ def _scaled(x: Operand, y: Operand, alpha: Number, op: Any) -> Tensor:
             return ops.to(ops.to(v, dtype), compute)
         return Tensor(from_compute(number_to_compute(v, dtype), compute))
 
-    return ops.to(op(enter(x), ops.mul(enter(y), alpha)), dtype)
+    factor = bool(alpha) if dtype == DType.Bool else alpha
+    return ops.to(op(enter(x), ops.mul(enter(y), factor)), dtype)
 
 
 def add(x: Operand, y: Operand, alpha: Number = 1) -> Tensor:

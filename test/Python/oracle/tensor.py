@@ -183,9 +183,12 @@ class Tensor:
 
 def make(arr: Arr, name: str = "", inputs: Sequence[Tensor] = (), **saved: Any) -> Tensor:
     """The result tensor of op `name`, recorded when grad mode is on and an input needs
-    gradients."""
-    out = Tensor(arr)
-    wants = _Mode.enabled and arr.dtype.is_float and any(t.requires_grad for t in inputs)
+    gradients. Fresh results are row-major (RATIONALE.md)."""
+    return _recorded(Tensor(Arr(arr.dtype, arr.data.copy())), name, inputs, saved)
+
+
+def _recorded(out: Tensor, name: str, inputs: Sequence[Tensor], saved: dict[str, Any]) -> Tensor:
+    wants = _Mode.enabled and out.dtype.is_float and any(t.requires_grad for t in inputs)
     if wants and name:
         saved.setdefault("y", out)
         out.requires_grad = True
@@ -195,7 +198,7 @@ def make(arr: Arr, name: str = "", inputs: Sequence[Tensor] = (), **saved: Any) 
 
 def make_view(base: Tensor, data: np.ndarray, name: str, **saved: Any) -> Tensor:
     """As `make`, for a result that shares the storage of `base`."""
-    out = make(Arr(base.dtype, data), name, [base], **saved)
+    out = _recorded(Tensor(Arr(base.dtype, data)), name, [base], saved)
     out._counter, out._is_view = base._counter, True
     if out.node is not None:
         out.node._versions.pop("y", None)
