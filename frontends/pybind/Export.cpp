@@ -82,7 +82,11 @@ public:
 private:
   std::vector<uint32_t> record(jit::Tracer &tracer) {
     for (size_t i = 0; i < arguments.size(); i++) {
-      tracer.valueOf(arguments[i].tensor);
+      TensorImpl *t = arguments[i].tensor;
+      if (t->storage && t->storage->exposed)
+        unsupported("argument " + arguments[i].name + " shares memory with another library (NumPy, DLPack); pass a " +
+                    "clone() of it");
+      tracer.valueOf(t);
       if (tracer.inputTensors().size() != i + 1)
         unsupported("argument " + arguments[i].name + " is the same tensor as an earlier one, or isn't on the CPU");
     }

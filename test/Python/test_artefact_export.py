@@ -10,7 +10,7 @@ import pytest
 torchc = pytest.importorskip("torchc", exc_type=ImportError)
 np = pytest.importorskip("numpy")
 
-from torchc import export, nn  # noqa: E402 - after the skip
+from torchc import export, nn, optim  # noqa: E402 - after the skip
 from torchc.errors import Unsupported  # noqa: E402
 
 BUILD = pathlib.Path(torchc._C.__file__).resolve().parents[2]
@@ -69,6 +69,9 @@ def test_what_one_graph_cannot_hold_is_refused_by_name():
         export.export(lambda v: v, x)
     with pytest.raises(Unsupported, match="dynamic_shapes"):
         export.export(lambda v: v, (x,), dynamic_shapes={})
+    shared = torchc.from_numpy(np.ones(3, "f4"))
+    with pytest.raises(Unsupported, match=r"argument v shares memory.*clone\(\)"):
+        export.export(lambda v: v + 1, (shared,))
     with pytest.raises(Unsupported, match="argument b is the same tensor"):
         export.export(lambda a, b: a + b, (x, x))
 
@@ -132,6 +135,43 @@ def test_a_step_that_writes_its_weights(tmp_path):
     assert (np.load(tmp_path / "y.npy") == (before + x.numpy()) * 2).all()
 
 
+class Step(nn.Module):
+    """One step of training: writes the parameters, gives the loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = network()
+        self.optimizer = optim.SGD(self.model.parameters(), lr=0.1)
+
+    def forward(self, x, y):
+        self.optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+@needs_compiler
+def test_a_training_step_as_a_library(tmp_path):
+    step, x, y = Step(), example(16, 64), torchc.tensor([i % 10 for i in range(16)])
+    args = ["--input", "x=x.npy", "--input", "y=y.npy", "--output", "output=loss.npy"]
+    for name, p in step.named_parameters():  # a copy: shared memory can't be recorded
+        np.save(tmp_path / f"{name}.npy", np.array(p.detach().tolist(), "f4"))
+        args += ["--input", f"{name}={name}.npy", "--output", f"{name}={name}.after.npy"]
+    program = export.export(step, (x, y))  # takes the step
+    assert program.inputs == ("x", "y")
+    np.save(tmp_path / "x.npy", x.numpy())
+    np.save(tmp_path / "y.npy", y.numpy())
+    export.save(program, tmp_path / "step.tcz")
+    done = run(TORCHC, "compile", "step.tcz", "--emit=so", "-o", "step.so", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = run(TORCHC, "run", "step.so", *args, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name, p in step.named_parameters():
+        after = np.load(tmp_path / f"{name}.after.npy")
+        assert (after.view("u4") == p.detach().numpy().view("u4")).all(), name
+
+
 FILE = """
 import torchc
 
@@ -140,6 +180,9 @@ model = torchc.nn.Linear(8, 2)
 
 def forward(x, y):
     return model(x).relu() + y
+
+def pick(x, i):
+    return x.index_select(0, i)
 
 def looks(x):
     if x.sum().item() > 0:
@@ -160,6 +203,19 @@ def test_compiling_a_function_of_a_file(tmp_path):
     assert "forward" in run("./forward", "--signature", cwd=tmp_path).stdout
     text = run(TORCHC, "compile", "net.py:forward", *spec, "--emit=trace", cwd=tmp_path).stdout
     assert "net.py:8" in text
+
+
+@needs_compiler
+def test_data_that_an_operator_refuses(tmp_path):
+    (tmp_path / "net.py").write_text(FILE)
+    spec = ["--input", "x=f32[4,2]", "--input", "i=i64[3]"]
+    done = run(TORCHC, "compile", "net.py:pick", *spec, "--emit=exe", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    np.save(tmp_path / "x.npy", np.zeros((4, 2), "f4"))
+    for index, code, text in ((3, 0, ""), (4, 1, "error: index out of range in self\n")):
+        np.save(tmp_path / "i.npy", np.array([0, index, 1]))
+        done = run("./pick", "--input", "x=x.npy", "--input", "i=i.npy", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (code, text)
 
 
 @needs_compiler
