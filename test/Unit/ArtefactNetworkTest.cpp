@@ -291,10 +291,10 @@ TEST_F(ArtefactNetworkTest, WrittenInputsAndNumbers) {
 
 TEST_F(ArtefactNetworkTest, ErrorsNameTheUsersLine) {
   ProgramBuilder b;
-  uint32_t x = b.input({4}, "x");
-  uint32_t y = b.op(OpId::Neg, {x}, {}, {4});
+  uint32_t x = b.input({4}, "x", DType::Bool);
+  uint32_t y = b.op(OpId::LogicalNot, {x}, {}, {4}, DType::Bool);
   b.source = b.t.addSource("model.py", 12, "forward");
-  b.t.addOutput(b.op(OpId::Dot, {x, y}, {}, {}));
+  b.t.addOutput(b.op(OpId::Dot, {x, y}, {}, {}, DType::Bool));
   save(b);
   auto r = torchc("compile net.tcz --emit=exe -o net");
   EXPECT_EQ(r.first, 1);

@@ -69,7 +69,7 @@ def _arguments(fn: Callable, args: tuple, kwargs: Mapping) -> dict[str, object]:
 def _state(fn) -> list[tuple[str, _C.Tensor, int]]:
     """Parameters and buffers of the module that is exported, or whose method is."""
     module = fn if hasattr(fn, "named_parameters") else getattr(fn, "__self__", None)
-    if not hasattr(module, "named_parameters"):
+    if module is None or not hasattr(module, "named_parameters"):
         return []
     found = [(name, tensor, _PARAMETER) for name, tensor in module.named_parameters()]
     return found + [(name, tensor, _BUFFER) for name, tensor in module.named_buffers()]
@@ -108,7 +108,7 @@ def export(
         )
     jit._configure()  # nodes get the program's source lines
     kwargs = dict(kwargs or {})
-    signature_of = mod.forward if hasattr(mod, "named_parameters") else mod
+    signature_of = getattr(mod, "forward", mod) if hasattr(mod, "named_parameters") else mod
     found: list[tuple[str, _C.Tensor]] = []
     for name, value in _arguments(signature_of, tuple(args), kwargs).items():
         _flatten(value, name, found)
