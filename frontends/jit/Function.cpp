@@ -1,6 +1,7 @@
 #include "frontends/jit/Function.h"
 #include "frontends/eager/Modes.h"
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 
@@ -20,10 +21,10 @@ void Function::note(RecordKind kind, const Site &site, const std::string &reason
 
 //===-- what a call does ----------------------------------------------------------------------------------------===//
 
-Function::Next Function::next(std::string *why) {
-  auto say = [&](Next n, std::string text) {
+Function::Next Function::next(std::string *why, uint32_t sizeClass) {
+  auto say = [&](Next n, std::string_view text) {
     if (why)
-      *why = std::move(text);
+      *why = text;
     return n;
   };
   if (!settings.compile)
@@ -35,7 +36,7 @@ Function::Next Function::next(std::string *why) {
       unexpected = true; // asked for by the process that this one was forked from
     else
       pending |= r.state() == CompileState::Pending;
-    if (r.state() == CompileState::Failed && failure.empty())
+    if (why && r.state() == CompileState::Failed && failure.empty())
       failure = r.failure();
   });
   for (const auto &r : roots)
@@ -48,7 +49,7 @@ Function::Next Function::next(std::string *why) {
   if (stopped.empty() && (roots.empty() || unexpected) && !pending)
     return say(Next::Record, roots.empty() ? "not called yet" : "the last call took a path that isn't recorded");
   if (ready)
-    return fasterOf(why);
+    return fasterOf(why, sizeClass);
   if (pending)
     return say(Next::Eager, "compiling in the background");
   return say(Next::Eager, !failure.empty() ? failure : !stopped.empty() ? stopped : "no op was recorded");
@@ -70,26 +71,26 @@ std::string microseconds(int64_t ns) {
 } // namespace
 
 /// Re-trace, unless it was measured slower (J4).
-Function::Next Function::fasterOf(std::string *why) {
-  const Timing &eager = timing[0], &retrace = timing[1];
+Function::Next Function::fasterOf(std::string *why, uint32_t sizeClass) {
+  const Timing &eager = timing[sizeClass][0], &retrace = timing[sizeClass][1];
   bool known = retrace.count >= measuredCalls && (eager.count >= measuredCalls || retrace.best > smallCall);
-  std::string text = "Python runs, its ops are matched and launched together";
-  Next n = Next::Retrace;
-  if (settings.measure && !known && retrace.count >= measuredCalls) {
-    n = Next::Eager;
-    text = "eager calls are measured, to compare";
-  } else if (settings.measure && known && retrace.best <= smallCall && retrace.best > eager.best) {
-    n = Next::Eager;
-    text = "re-trace was measured slower: " + microseconds(retrace.best) + " against " + microseconds(eager.best);
-  }
-  if (why)
-    *why = std::move(text);
-  return n;
+  auto say = [&](Next n, auto text) {
+    if (why)
+      *why = text();
+    return n;
+  };
+  if (settings.measure && !known && retrace.count >= measuredCalls)
+    return say(Next::Eager, [] { return "eager calls are measured, to compare"; });
+  if (settings.measure && known && retrace.best <= smallCall && retrace.best > eager.best)
+    return say(Next::Eager, [&] {
+      return "re-trace was measured slower: " + microseconds(retrace.best) + " against " + microseconds(eager.best);
+    });
+  return say(Next::Retrace, [] { return "Python runs, its ops are matched and launched together"; });
 }
 
-void Function::measured(bool retrace, int64_t nanoseconds) {
+void Function::measured(bool retrace, uint32_t sizeClass, int64_t nanoseconds) {
   std::lock_guard<std::mutex> lock(mutex);
-  Timing &t = timing[retrace];
+  Timing &t = timing[sizeClass][retrace];
   t.count++;
   t.best = std::min(t.best, nanoseconds);
 }
@@ -102,7 +103,7 @@ std::string Function::tier(std::string *why) {
         *why = "Python is skipped: the results depend on the tensor arguments alone";
       return "replay";
     }
-  switch (next(why)) {
+  switch (next(why, lastSize)) {
   case Next::Record: return "recording";
   case Next::Retrace: return "re-trace";
   default: return "eager";
@@ -295,7 +296,9 @@ std::string Function::report() {
 
 //===-- one call ------------------------------------------------------------------------------------------------===//
 
-Call::Call(Function &f) : function(f) {
+Call::Call(Function &f, int64_t elements)
+    : function(f),
+      sizeClass(std::min<uint32_t>(uint32_t(std::bit_width(uint64_t(elements))), Function::sizeClasses - 1)) {
   // Modes that change what ops mean aren't recorded yet.
   constexpr uint32_t strange =
       FlagInference | FlagAutocast | FlagFunctorch | FlagTorchMode | FlagSavedHooks | FlagProfiling;
@@ -311,13 +314,13 @@ Call::Call(Function &f) : function(f) {
                     "called under inference mode, autocast, a functional transform, a mode or a profiler: stays eager");
       return;
     }
-    next = f.next(nullptr);
+    next = f.next(nullptr, f.lastSize = sizeClass);
     if (next == Function::Next::Retrace) {
       f.numbers.retraced++;
       segments = f.roots;
     }
     bool retraced = next == Function::Next::Retrace;
-    if (f.settings.measure && next != Function::Next::Record && f.timing[retraced].count < measuredCalls)
+    if (f.settings.measure && next != Function::Next::Record && f.timing[sizeClass][retraced].count < measuredCalls)
       began = now();
   }
   eager = next == Function::Next::Eager;
@@ -344,7 +347,7 @@ void Call::close() {
 
 void Call::finish() {
   if (eager && began)
-    function.measured(false, now() - began);
+    function.measured(false, sizeClass, now() - began);
   if (!open)
     return;
   changeFlags(0, FlagRecording | FlagRetracing);
@@ -361,7 +364,7 @@ void Call::finish() {
   bool whole = !retrace->left();
   retrace->finish();
   if (began && whole)
-    function.measured(true, now() - began);
+    function.measured(true, sizeClass, now() - began);
 }
 
 void Call::returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple) {

@@ -46,9 +46,9 @@ private:
   friend class Call;
   using Segments = Run::Segments;
   enum class Next : uint8_t { Eager, Record, Retrace };
-  Next next(std::string *why);
-  Next fasterOf(std::string *why);
-  void measured(bool retrace, int64_t nanoseconds);
+  Next next(std::string *why, uint32_t sizeClass);
+  Next fasterOf(std::string *why, uint32_t sizeClass);
+  void measured(bool retrace, uint32_t sizeClass, int64_t nanoseconds);
   std::shared_ptr<Recording> add(std::vector<std::unique_ptr<Recording>> path);
   void compile(const std::shared_ptr<Recording> &r);
   template <class F> void each(const Segments &list, F f) {
@@ -76,7 +76,10 @@ private:
   struct Timing {
     int count = 0;
     int64_t best = INT64_MAX; // ns
-  } timing[2];               // eager, re-trace
+  };
+  static constexpr uint32_t sizeClasses = 32;
+  Timing timing[sizeClasses][2]; // by size of the call: eager, re-trace
+  uint32_t lastSize = 0;
   Counts numbers;
   Records records{64};
 };
@@ -85,7 +88,8 @@ private:
 /// finish(), after an exception) in any case. Inside another recorded or re-traced call it does nothing.
 class Call {
 public:
-  explicit Call(Function &f);
+  /// `elements`: of the biggest argument, if known; small and large calls are measured apart.
+  explicit Call(Function &f, int64_t elements = 0);
   ~Call();
   Call(const Call &) = delete;
   /// Computes what is deferred. Throws Error if that fails.
@@ -102,6 +106,7 @@ public:
 private:
   void close();
   Function &function;
+  uint32_t sizeClass;
   std::shared_ptr<Recording> only; // what finish() recorded, if it is one segment
   int64_t began = 0; // ns; 0: not measured
   bool eager = false;

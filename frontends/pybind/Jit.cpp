@@ -115,6 +115,14 @@ void noteReplay(Compiled *c, jit::Call &call, PyObject *const *args, Py_ssize_t 
     call.returned(arguments, results, tuple);
 }
 
+int64_t largestArgument(PyObject *const *args, Py_ssize_t n) {
+  int64_t most = 0;
+  for (Py_ssize_t i = 0; i < n; i++)
+    if (isTensor(args[i]))
+      most = std::max(most, implOf(args[i])->numel);
+  return most;
+}
+
 PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *names) {
   Compiled *c = self(o);
   if (c->code && !names)
@@ -125,7 +133,7 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
     Ref result;
     bool recorded;
     {
-      jit::Call call(*c->core);
+      jit::Call call(*c->core, largestArgument(args, PyVectorcall_NARGS(n)));
       recorded = call.tracer();
       result = Ref(PyObject_Vectorcall(c->fn, args, n, names));
       if (!result) {
