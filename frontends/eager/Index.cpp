@@ -194,7 +194,7 @@ void assignIndex(const Tensor &x, List<IndexItem> items, const Operand &value) {
   for (int i = 0; i < l.view->rank; i++)
     column.push(i == a.dim ? l.index->numel : 1);
   Tensor index = callOp(OpId::Expand, {composite::reshaped(l.index, column)}, {attr(flat)});
-  scatter_(l.view, a.dim, index, v);
+  composite::withIndexErrors([&] { return scatter_(l.view, a.dim, index, v); });
 }
 
 Scalar item(const Tensor &t) {

@@ -97,6 +97,16 @@ def test_gradient_of_a_broadcast_matrix_sums_over_the_batch() -> None:
     assert torch.equal(w.grad, want)
 
 
+def test_assignment_out_of_range_is_an_index_error() -> None:
+    x, index = torch.zeros(5), torch.tensor([1, 6])
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[index] = 1.0
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[index]
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.scatter_(0, index, torch.ones(2))
+
+
 def test_target_out_of_range_is_an_index_error() -> None:
     for target in (3, -1):
         with pytest.raises(IndexError, match="out of bounds"):

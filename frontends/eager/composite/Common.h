@@ -22,6 +22,16 @@ Tensor as(const Tensor &x, DType t);
 Tensor deliver(const Tensor &value, Out out);
 Tensor reshaped(const Tensor &x, const Dims &shape);
 Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t device = 0);
+/// f(); where its gather or scatter finds an index out of range, an Index error instead of their Runtime error.
+template <class F> auto withIndexErrors(F f) {
+  try {
+    return f();
+  } catch (const Error &e) {
+    if (std::string_view(e.what()).find("out of bounds") == std::string_view::npos)
+      throw;
+    fail(ErrorKind::Index, e.what());
+  }
+}
 /// NotImplemented error.
 [[noreturn]] void unsupported(std::string what);
 

@@ -46,17 +46,6 @@ void checkWeight(const Tensor &weight, int64_t classes) {
          " classes or no classes but got weight tensor of shape: " + weight->dims().str());
 }
 
-/// logp[..., target, ...]; a target that is no class is an Index error here, not gather's Runtime error.
-Tensor atClasses(const Tensor &logp, const Tensor &target, int classDim) {
-  try {
-    return callOp(OpId::Gather, {logp, unsqueezeDim(target, classDim)}, {Attr::integer(classDim)});
-  } catch (const Error &e) {
-    if (std::string_view(e.what()).find("out of bounds") == std::string_view::npos)
-      throw;
-    fail(ErrorKind::Index, "Target is out of bounds: " + std::string(e.what()));
-  }
-}
-
 IndexLoss indexLoss(const Tensor &logp, const Tensor &target, const OptTensor &weight, int64_t ignore,
                     double smoothing) {
   int classDim = logp->rank == 1 ? 0 : 1;
@@ -64,7 +53,8 @@ IndexLoss indexLoss(const Tensor &logp, const Tensor &target, const OptTensor &w
   int64_t classes = logp->sizes()[classDim];
   Tensor used = callOp(OpId::Ne, {target, ignore});
   Tensor safe = callOp(OpId::Where, {used, target, 0});
-  Tensor picked = atClasses(logp, safe, classDim);
+  Tensor picked = withIndexErrors(
+      [&] { return callOp(OpId::Gather, {logp, unsqueezeDim(safe, classDim)}, {Attr::integer(classDim)}); });
   Tensor t = callOp(OpId::Neg, {reshaped(picked, target->dims())});
   Tensor w;
   if (weight.defined()) {

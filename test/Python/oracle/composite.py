@@ -41,7 +41,8 @@ def add(x: Operand, y: Operand, alpha: Number = 1) -> Tensor:
 
 
 def sub(x: Operand, y: Operand, alpha: Number = 1) -> Tensor:
-    """x − alpha·y."""
+    """x − alpha·y; bool operands are refused."""
+    ops.refuse_bool(x, y)
     return ops.sub(x, y) if alpha == 1 else _scaled(x, y, alpha, ops.sub)
 
 

@@ -143,13 +143,13 @@ def _mean(n: Node, g: Tensor) -> Cotangents:
 
 @_rule("max_dim")
 def _max_dim(n: Node, g: Tensor) -> Cotangents:
-    """Zeros with g scattered to the selected indices."""
+    """Zeros with g added at the selected indices: that of gather."""
     dtype, shape = n.metas[0]
     if not shape:
         return [g]
     kept = reduced_shape(shape, n.dim)
     return [
-        ops.scatter(
+        ops.scatter_add(
             ops.zeros(shape, dtype=dtype), n.dim, ops.reshape(n.indices, kept), ops.reshape(g, kept)
         )
     ]

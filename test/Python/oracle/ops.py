@@ -91,10 +91,15 @@ def _is_bool(x: Operand) -> bool:
     return x.dtype == DType.Bool if isinstance(x, Tensor) else isinstance(x, bool)
 
 
-def sub(x: Operand, y: Operand) -> Tensor:
-    """x − y; bool operands are refused."""
+def refuse_bool(x: Operand, y: Operand) -> None:
+    """Subtraction has no meaning for truth values."""
     if _is_bool(x) or _is_bool(y):
         raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported.")
+
+
+def sub(x: Operand, y: Operand) -> Tensor:
+    """x − y; bool operands are refused."""
+    refuse_bool(x, y)
     return _binary("sub", lambda a, b: a - b, x, y, _common((x, y)))
 
 
