@@ -93,12 +93,14 @@ Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const 
     fail("unsupported range: " + std::to_string(start.toDouble()) + " -> " + std::to_string(end.toDouble()));
   if (range * step.toDouble() < 0)
     fail("upper bound and lower bound inconsistent with step sign");
-  int64_t size;
-  if (exact) {
-    int64_t s = step.toInt(), d = end.toInt() - start.toInt();
-    size = (d + s - (s > 0 ? 1 : -1)) / s;
-  } else
-    size = int64_t(std::ceil(range / step.toDouble()));
+  double count = std::ceil(range / step.toDouble());
+  if (!(count < 0x1p62))
+    fail("arange(): expected a number of elements that fits into 64 bits, got " + std::to_string(count));
+  auto size = int64_t(count);
+  if (exact) { // counted without rounding; the range itself may need more than 64 bits
+    __int128 s = step.toInt(), d = __int128(end.toInt()) - start.toInt();
+    size = int64_t((d + s - (s > 0 ? 1 : -1)) / s);
+  }
   if (kindOf(device) == uint8_t(DeviceKind::Meta))
     return finish(Tensor(newTensor(t, Dims({size}), kindOf(device))), grad);
   // Integers count in integers: only the number of elements comes from the fractions.

@@ -219,7 +219,7 @@ std::vector<Tensor> chunkDim(const Tensor &input, int64_t chunks, int64_t dim) {
     fail("chunk expects at least a 1-dimensional tensor");
   if (chunks <= 0)
     fail("chunk expects `chunks` to be greater than 0, got: " + std::to_string(chunks));
-  int64_t d = wrap(dim, input->rank), size = input->sizes()[d], each = (size + chunks - 1) / chunks;
+  int64_t d = wrap(dim, input->rank), size = input->sizes()[d], each = size / chunks + (size % chunks != 0);
   if (!each) // an empty dimension: that many empty pieces
     return splitSizes(input, std::vector<int64_t>(size_t(chunks), 0), d);
   return splitEvery(input, each, d);
