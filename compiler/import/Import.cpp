@@ -107,7 +107,9 @@ Value Importer::compute(uint32_t index, OpId id, const Location &loc) {
   std::vector<Value> values;
   values.reserve(n.numInputs);
   SmallVector<OpArg<Value>> operands;
-  ir::ValueBuilder b(builder, loc);
+  // Where the default dtype decides, it is the result's (the recorder refuses what computes in it and doesn't show it).
+  DType made = trace.values[trace.outputsOf(n)[0]].dtype;
+  ir::ValueBuilder b(builder, loc, isFloat(made) && !writes[index] ? made : DType::F32);
   for (uint32_t in : trace.inputsOf(n)) {
     if (in != traceNone) {
       values.push_back(memory.read(in, loc));

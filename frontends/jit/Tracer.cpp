@@ -259,9 +259,25 @@ void Tracer::addNode(const OpCall &call, const Step &step, uint32_t output) {
     r->trace.addEffect(node, EffectKind::Random, traceNone, step.random);
 }
 
+/// A trace doesn't carry the default dtype; its importer reads it off results. Does an op compute in it whose result
+/// doesn't tell: a comparison, or a write into another type?
+static bool hidesDefault(const OpCall &call, const TensorImpl *result) {
+  Promote rule = opInfo(call.op).promote;
+  bool decides = rule == Promote::Float;
+  for (int i = 0; i < call.numOperands; i++) {
+    const Operand &o = call.operands[i];
+    if (o.tensor && isFloat(o.tensor->dtype))
+      return false;
+    decides |= o.isNumber() && o.number.attr().tag == AttrTag::Float;
+  }
+  return decides && rule != Promote::None && (call.out.kind != Out::None || !isFloat(result->dtype));
+}
+
 void Tracer::record(const OpCall &call, TensorImpl *result) {
   if (defaultDType() != r->defaultType)
     refuse("the default dtype changes inside the function");
+  if (r->defaultType != DType::F32 && hidesDefault(call, result))
+    refuse(std::string(opInfo(call.op).name) + "() of integers in a default dtype that isn't float32");
   if (!r->refused.empty())
     return;
   Step step{};
