@@ -40,7 +40,7 @@ static double nowMs() {
 }
 
 static TargetMachine *machine(const TargetInfo &info, Diag &diag) {
-  static std::unique_ptr<TargetMachine> cache[3];
+  static std::unique_ptr<TargetMachine> cache[unsigned(Isa::A64) + 1];
   auto &m = cache[unsigned(info.isa)];
   if (m)
     return m.get();

@@ -4,12 +4,12 @@
 namespace torchc::codegen {
 
 static const TargetInfo targets[] = {
-    {Isa::V3, "v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "", 256, false},
-    {Isa::V4, "v4", "x86_64-unknown-linux-gnu", "x86-64-v4", "", 512, true},
-    {Isa::A64, "a64", "aarch64-unknown-linux-gnu", "generic", "+neon", 128, false},
+    {Isa::V3, isaName(Isa::V3), "x86_64-unknown-linux-gnu", "x86-64-v3", "", 256, false},
+    {Isa::V4, isaName(Isa::V4), "x86_64-unknown-linux-gnu", "x86-64-v4", "", 512, true},
+    {Isa::A64, isaName(Isa::A64), "aarch64-unknown-linux-gnu", "generic", "+neon", 128, false},
 };
 
-const TargetInfo &targetInfo(Isa isa) { return targets[unsigned(isa)]; }
+const TargetInfo &targetInfo(Isa isa) { return targets[unsigned(isa) - 1]; }
 
 std::optional<Isa> parseIsa(llvm::StringRef text) {
   return llvm::StringSwitch<std::optional<Isa>>(text)
@@ -21,14 +21,8 @@ std::optional<Isa> parseIsa(llvm::StringRef text) {
 }
 
 Isa hostIsa() {
-#if defined(__x86_64__)
-  bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl");
-  return v4 ? Isa::V4 : Isa::V3;
-#else
-  return Isa::A64;
-#endif
+  Isa isa = processorIsa();
+  return isa == Isa::None ? Isa::V3 : isa;
 }
 
 } // namespace torchc::codegen

@@ -1,12 +1,12 @@
-// The CPUs code is generated for. All have FMA, so that one set of numeric rules holds on each (N1).
+// How code is generated for each ISA.
 #pragma once
+#include "dialects/rules/Isa.h"
 #include "llvm/ADT/StringRef.h"
-#include <cstdint>
 #include <optional>
 
 namespace torchc::codegen {
 
-enum class Isa : uint8_t { V3, V4, A64 };
+using torchc::Isa;
 
 struct TargetInfo {
   Isa isa;
@@ -19,12 +19,13 @@ struct TargetInfo {
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }
 };
 
+/// `isa` isn't None.
 const TargetInfo &targetInfo(Isa isa);
 
 /// Accepts "v3", "x86-64-v3", "v4", "x86-64-v4", "a64", "aarch64" and "native"; nothing for other text.
 std::optional<Isa> parseIsa(llvm::StringRef text);
 
-/// The best ISA the running CPU has; V3 when an x86 CPU lacks AVX-512.
+/// The best ISA the running CPU has; V3 where it has none, so that code can be made anywhere.
 Isa hostIsa();
 
 } // namespace torchc::codegen

@@ -65,8 +65,8 @@ static void appendFinalArgs(const Model &m, Form form, StringRef path, std::vect
 /// The ISA in the name of the embedded kernels for `m`, or null: compiled graphs of the baseline call none.
 static const char *kernelsOf(const Model &m) {
   if (m.arch == Arch::AArch64)
-    return "a64";
-  return m.isa == Isa::V3 ? "v3" : m.isa == Isa::V4 ? "v4" : nullptr;
+    return isaName(Isa::A64);
+  return m.isa == Isa::None ? nullptr : isaName(m.isa);
 }
 
 /// torchc_gemm, and its code for each element size that is multiplied.

@@ -4,11 +4,12 @@
 #include "compiler/link/ObjectWriter.h"
 #include "dialects/rules/DType.h"
 #include "dialects/rules/Diag.h"
+#include "dialects/rules/Isa.h"
 #include "llvm/Support/JSON.h"
 
 namespace torchc::link {
 
-enum class Isa : uint8_t { Base = 0, V3 = 1, V4 = 2 };
+using torchc::Isa;
 
 /// Where the weights of an artefact live. Auto: the appended segment of a linked file, a section of
 /// an object.
@@ -40,7 +41,7 @@ struct SelfTest {
 struct Model {
   std::string name; // a C identifier
   Arch arch = Arch::X86_64;
-  Isa isa = Isa::Base;
+  Isa isa = Isa::None; // beyond the baseline of `arch`
   std::vector<TensorDesc> inputs, outputs;
   std::vector<std::string> symbols; // each must occur in an input
   std::vector<llvm::StringRef> weights;

@@ -145,6 +145,7 @@ private:
     d.trap_count = m.traps.size();
     d.product_count = m.products.size();
     d.scratch_bytes = m.scratchBytes;
+    static_assert(TORCHC_ISA_V3 == unsigned(Isa::V3) && TORCHC_ISA_V4 == unsigned(Isa::V4));
     d.isa = uint32_t(m.isa);
     bool section = form == Form::Relocatable && m.place == WeightsPlace::Auto;
     d.weights_place = !d.weights_bytes                    ? TORCHC_WEIGHTS_NONE

@@ -93,9 +93,7 @@ static json::Array tensorsJson(const Model &m, ArrayRef<TensorDesc> list) {
 }
 
 static StringRef targetName(const Model &m) {
-  if (m.arch == Arch::AArch64)
-    return "aarch64";
-  return m.isa == Isa::Base ? "x86-64" : m.isa == Isa::V3 ? "x86-64-v3" : "x86-64-v4";
+  return isaTarget(m.arch == Arch::AArch64 ? Isa::A64 : m.isa);
 }
 
 std::string signatureJson(const Model &m) {

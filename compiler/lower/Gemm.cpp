@@ -7,7 +7,7 @@ namespace torchc::lower {
 
 GemmTile gemmTile(const codegen::TargetInfo &target, DType t) {
   unsigned lanes = target.lanes(unsigned(itemSize(t)) * 8);
-  return {6, target.isa == codegen::Isa::V3 ? 2u : 4u, lanes};
+  return {gemmTileRows, unsigned(gemmTileBytes(target.isa)) * 8 / target.vectorBits, lanes};
 }
 
 namespace {

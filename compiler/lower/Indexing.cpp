@@ -1,13 +1,12 @@
 #include "compiler/lower/Indexing.h"
 #include "compiler/lower/BodyEmitter.h"
 #include "dialects/rules/OpInfo.h"
+#include "dialects/rules/Status.h"
 
 using namespace mlir;
 
 namespace torchc::lower {
 namespace {
-
-constexpr int64_t statusIndexOutOfRange = 1; // KernelStatus of runtime/core/Status.h
 
 class IndexLoopEmitter {
 public:
@@ -72,7 +71,7 @@ private:
   }
   void storeStatus() {
     Value status = b.pointer(3);
-    b.storeRaw(b.intConst(b.getI32Type(), statusIndexOutOfRange), status, 4);
+    b.storeRaw(b.intConst(b.getI32Type(), int64_t(KernelStatus::IndexOutOfRange)), status, 4);
   }
   void element(Offsets at) {
     Value i = lookUp(at.index);

@@ -326,7 +326,7 @@ static int bindAll(torchc_instance *x, const torchc_value *in, torchc_value *out
   return worst ? worst : checkOverlap(x, text);
 }
 
-/// The model's own text for a status value, else that of runtime/core/Status.h.
+/// The model's own text for a status value, else that of dialects/rules/Status.h.
 static void appendTrap(RtText *text, int32_t status) {
   static const char *const common[] = {"index out of range in self", "integer division by zero", "assertion failed"};
   if (status > 0 && (uint32_t)status <= torchc_desc.trap_count)

@@ -2,6 +2,7 @@
 // libstdc++, no TLS, no exceptions), so that artefacts carry the same code.
 #pragma once
 #include "dialects/rules/DType.h"
+#include "dialects/rules/Isa.h"
 #include "runtime/kernels/Kernel.h"
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,23 @@ struct GemmCall {
   void *c;
   int64_t cRow;
 };
+
+/// The product number `batch` of torchc_gemm's arguments (below).
+inline GemmCall gemmCallOf(DType t, void *const *ptrs, const int64_t *s, int64_t batch) {
+  int64_t step = batch * itemSize(t);
+  return {t,
+          s[1],
+          s[2],
+          s[3],
+          static_cast<const char *>(ptrs[1]) + s[4] * step,
+          s[5],
+          s[6],
+          static_cast<const char *>(ptrs[2]) + s[7] * step,
+          s[8],
+          s[9],
+          static_cast<char *>(ptrs[0]) + s[10] * step,
+          s[11]};
+}
 
 /// The kernels of the pack in use for `t`; `strided` is null if there are none.
 GemmKernels gemmKernels(DType t);

@@ -8,11 +8,7 @@
 namespace torchc {
 
 GemmKernels gemmKernels(DType t) {
-  GemmKernels ks{packGemm(t, 0), packGemm(t, 1), packGemm(t, 2), 6, 0};
-  // The tile of compiler/lower/Gemm.h: two vectors of 256 bits, four of 512, four of 128.
-  int64_t bytes = packIsa() == Isa::V4 ? 256 : 64;
-  ks.columns = bytes / itemSize(t);
-  return ks;
+  return {packGemm(t, 0), packGemm(t, 1), packGemm(t, 2), gemmTileRows, gemmTileBytes(packIsa()) / itemSize(t)};
 }
 
 namespace {
@@ -78,13 +74,8 @@ extern "C" __attribute__((visibility("default"))) void
 torchc_gemm(void **ptrs, const int64_t *s, const void *scalars, int64_t begin, int64_t end) {
   using namespace torchc;
   DType t = DType(*static_cast<const uint64_t *>(scalars));
-  int64_t size = itemSize(t);
-  for (int64_t i = begin; i < end; ++i) {
-    GemmCall g{t, s[1], s[2], s[3], static_cast<const char *>(ptrs[1]) + i * s[4] * size, s[5], s[6],
-               static_cast<const char *>(ptrs[2]) + i * s[7] * size, s[8], s[9],
-               static_cast<char *>(ptrs[0]) + i * s[10] * size, s[11]};
-    if (!gemm(g))
+  for (int64_t i = begin; i < end; ++i)
+    if (!gemm(gemmCallOf(t, ptrs, s, i)))
       raiseStatus(static_cast<int32_t *>(ptrs[3]),
                   gemmKernels(t).strided ? KernelStatus::NoMemory : KernelStatus::MissingKernel);
-  }
 }

@@ -23,25 +23,6 @@ Chosen &chosen() {
   return *c;
 }
 
-/// The best ISA that this processor (and its system) can run.
-Isa bestIsa() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  auto all = [](auto... has) { return (has && ...); };
-  if (!all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"), __builtin_cpu_supports("bmi"),
-           __builtin_cpu_supports("bmi2")))
-    return Isa::None;
-  return all(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512bw"), __builtin_cpu_supports("avx512cd"),
-             __builtin_cpu_supports("avx512dq"), __builtin_cpu_supports("avx512vl"))
-             ? Isa::V4
-             : Isa::V3;
-#elif defined(__aarch64__)
-  return Isa::A64;
-#else
-  return Isa::None;
-#endif
-}
-
 const PackTable *find(const PackTable *const *tables, Isa isa) {
   for (; tables && *tables; ++tables)
     if ((*tables)->isa == isa && (*tables)->abi == packAbi)
@@ -51,7 +32,7 @@ const PackTable *find(const PackTable *const *tables, Isa isa) {
 
 /// The table to use, and in `problem` why it isn't the one that was asked for.
 const PackTable *choose(const PackTable *const *tables, char *problem, size_t size) {
-  Isa best = bestIsa();
+  Isa best = processorIsa();
   if (best == Isa::None) {
     std::snprintf(problem, size, "this processor lacks AVX2, FMA or BMI2 (x86-64-v3)");
     return nullptr;
@@ -108,16 +89,6 @@ void fillIndex(const PackTable &t) {
 __attribute__((constructor)) void loadPack() { packUse(torchc_pack_tables); }
 
 } // namespace
-
-const char *isaName(Isa isa) {
-  switch (isa) {
-  case Isa::V3: return "v3";
-  case Isa::V4: return "v4";
-  case Isa::A64: return "a64";
-  case Isa::None: break;
-  }
-  return "none";
-}
 
 void packUse(const PackTable *const *tables) {
   Chosen &c = chosen();

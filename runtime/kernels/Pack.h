@@ -8,6 +8,7 @@
 // The runtime refers to torchc_pack_tables weakly: a program without a pack links, and every lookup gives null.
 #pragma once
 #include "dialects/rules/DType.h"
+#include "dialects/rules/Isa.h"
 #include "runtime/kernels/Kernel.h"
 #include <cstdint>
 #include <type_traits>
@@ -15,11 +16,6 @@
 namespace torchc {
 
 inline constexpr uint32_t packAbi = 1;
-
-/// ISA of a table; numbers are part of the table format.
-enum class Isa : uint32_t { None = 0, V3 = 1, V4 = 2, A64 = 3 };
-/// "v3", "v4", "a64".
-const char *isaName(Isa isa);
 
 /// What a kernel's arguments look like; numbers are part of the table format: append only. `aux` is the second small
 /// field of the key, 0 where it isn't named.

@@ -66,9 +66,8 @@ static void addTable(Module &m, ArrayRef<pack::PlannedKernel> kernels, const cod
     entries.push_back(ConstantStruct::get(entryType, ConstantInt::get(i64, k.key), m.getFunction(k.name), text));
   }
   auto *array = addGlobal(m, ConstantArray::get(ArrayType::get(entryType, entries.size()), entries), "entries", true);
-  uint32_t isa = target.isa == codegen::Isa::V3 ? 1 : target.isa == codegen::Isa::V4 ? 2 : 3;
   addGlobal(m,
-            ConstantStruct::getAnon({ConstantInt::get(i32, packAbi), ConstantInt::get(i32, isa),
+            ConstantStruct::getAnon({ConstantInt::get(i32, packAbi), ConstantInt::get(i32, uint32_t(target.isa)),
                                      ConstantInt::get(i64, entries.size()), array}),
             tableSymbol(target.name), false);
 }

@@ -28,7 +28,7 @@ bool readMeta(StringRef object, link::ObjectMeta &meta, Diag &diag) {
 
 void setTarget(codegen::Isa isa, link::Model &model) {
   model.arch = isa == codegen::Isa::A64 ? link::Arch::AArch64 : link::Arch::X86_64;
-  model.isa = isa == codegen::Isa::V3 ? link::Isa::V3 : isa == codegen::Isa::V4 ? link::Isa::V4 : link::Isa::Base;
+  model.isa = isa;
 }
 
 std::string traceDigest(const Trace &trace) {
