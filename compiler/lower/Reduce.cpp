@@ -7,6 +7,21 @@ namespace torchc::lower {
 
 static bool isSumLike(ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::Prod; }
 
+std::optional<ReduceKind> reduceKind(const OpInfo &info) {
+  const Body &body = info.bodies[int(BodyClass::F32)];
+  if (body.numNodes == 0)
+    return std::nullopt;
+  switch (body.nodes[body.numNodes - 1].op) {
+  case BodyOp::Add: return ReduceKind::Sum;
+  case BodyOp::Mul: return ReduceKind::Prod;
+  case BodyOp::Max: return ReduceKind::Max;
+  case BodyOp::Min: return ReduceKind::Min;
+  case BodyOp::Gt: return ReduceKind::ArgMax;
+  case BodyOp::Lt: return ReduceKind::ArgMin;
+  default: return std::nullopt;
+  }
+}
+
 DType accumulatorType(ReduceKind kind, DType in) {
   if (isReducedFloat(in))
     return DType::F32;

@@ -2,11 +2,17 @@
 // elementwise producer.
 #pragma once
 #include "compiler/lower/Expr.h"
+#include "dialects/rules/OpInfo.h"
+#include <optional>
 
 namespace torchc::lower {
 
 /// Dot: the sum of products of two values, acc = fma(x, y, acc) in chains that start at +0 (N3). Rows only.
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, ArgMax, ArgMin, Dot };
+
+/// What a reduction op's body does: it combines two elements, that of an arg reduction says when the second displaces the
+/// first. None: no reduction with a body.
+std::optional<ReduceKind> reduceKind(const OpInfo &info);
 
 /// Type a reduction accumulates in: f32 for reduced floats, i64 for sums and products of integers and bool; Dot wraps in
 /// the integer's own type.

@@ -1,6 +1,7 @@
 // From @main of the torchc stage (kernel numbers assigned) to kernels in the loops stage and a plan that calls them.
 #pragma once
 #include "compiler/lower/Elementwise.h"
+#include "compiler/lower/Reduce.h"
 #include "compiler/schedule/Access.h"
 #include "compiler/schedule/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,6 +64,8 @@ private:
 
   // LowerReduction.cpp
   bool lowerReduction(const Group &group, unsigned g);
+  bool gatherReduced(Value x, llvm::ArrayRef<int64_t> dims, lower::ReduceSpec &spec, std::vector<Pointer> &reads);
+  bool fuseProducer(Value x, const Group &group, int64_t split, lower::ReduceSpec &spec, std::vector<Pointer> &reads);
   // LowerContraction.cpp
   bool lowerMatmul(Operation *op);
   bool lowerDot(Operation *op);

@@ -6,21 +6,6 @@ using namespace mlir;
 
 namespace torchc::schedule {
 
-static std::optional<lower::ReduceKind> reduceKind(OpId id) {
-  const Body &body = opInfo(id).bodies[int(BodyClass::F32)];
-  if (!body.numNodes)
-    return std::nullopt;
-  switch (body.nodes[body.numNodes - 1].op) {
-  case BodyOp::Add: return lower::ReduceKind::Sum;
-  case BodyOp::Mul: return lower::ReduceKind::Prod;
-  case BodyOp::Max: return lower::ReduceKind::Max;
-  case BodyOp::Min: return lower::ReduceKind::Min;
-  case BodyOp::Gt: return lower::ReduceKind::ArgMax;
-  case BodyOp::Lt: return lower::ReduceKind::ArgMin;
-  default: return std::nullopt;
-  }
-}
-
 namespace {
 /// The axes of one reduction and the two-dimensional form it runs in.
 struct Axes {
@@ -35,10 +20,7 @@ static Axes axesOf(const Dims &x, ArrayRef<int64_t> dims) {
   Axes a;
   int rank = x.size();
   if (rank == 0 || dims.empty()) {
-    a.outer = 1;
-    a.inner = dims.empty() ? 1 : x.numel();
-    if (dims.empty())
-      a.outer = x.numel();
+    (dims.empty() ? a.outer : a.inner) = x.numel();
     return a;
   }
   bool run = dims.back() - dims.front() + 1 == int64_t(dims.size());
@@ -46,8 +28,10 @@ static Axes axesOf(const Dims &x, ArrayRef<int64_t> dims) {
   a.columns = !trailing && leading;
   a.direct = trailing || leading;
   a.split = trailing ? dims.front() : dims.back() + 1;
-  for (int i = 0; i < rank; i++)
-    (i < a.split ? a.outer : a.inner) *= x[i];
+  for (int i = 0; i < rank; i++) {
+    bool inner = a.direct ? i >= a.split : llvm::is_contained(dims, int64_t(i));
+    (inner ? a.inner : a.outer) *= x[i];
+  }
   return a;
 }
 
@@ -73,68 +57,74 @@ static std::optional<std::pair<int64_t, int64_t>> splitStrides(const Dims &strid
   return std::pair(*outer, *inner);
 }
 
+/// Axes in the middle: a copy with the kept axes first, the reduced ones after them in ascending order (N4's logical
+/// order), is reduced by rows.
+bool GraphLowering::gatherReduced(Value x, ArrayRef<int64_t> dims, lower::ReduceSpec &spec,
+                                  std::vector<Pointer> &reads) {
+  std::optional<Access> a = access(x);
+  if (!a)
+    return false;
+  Dims space = dimsOf(x), permuted, strides;
+  auto reduced = [&](int d) { return llvm::is_contained(dims, int64_t(d)); };
+  for (bool want : {false, true})
+    for (int d = 0; d < space.size(); d++)
+      if (reduced(d) == want) {
+        permuted.push(space[d]);
+        strides.push(a->strides[d]);
+      }
+  unsigned copy = newBuffer(dtypeOf(x), space.numel());
+  if (!emitCopy(pointer(*a), permuted, strides, dtypeOf(x), {copy, 0}, rowMajor(permuted)))
+    return false;
+  lower::ExprInput in{dtypeOf(x)};
+  in.slot = 1;
+  spec.node = spec.expr.addInput(in);
+  reads.push_back({copy, 0});
+  return true;
+}
+
+/// The reduced value is computed as it is read. An input that steps in a way the two-dimensional kernel can't reads a
+/// copy.
+bool GraphLowering::fuseProducer(Value x, const Group &group, int64_t split, lower::ReduceSpec &spec,
+                                 std::vector<Pointer> &reads) {
+  Dims space = dimsOf(x);
+  llvm::DenseMap<Value, int> nodes;
+  spec.node = exprNode(spec.expr, x, space, group, nodes, reads);
+  if (spec.node < 0)
+    return false;
+  for (auto [i, in] : llvm::enumerate(spec.expr.inputs)) {
+    in.slot += 1;
+    if (in.access != lower::ExprInput::Strided)
+      continue;
+    Dims strides(in.strides.data(), int(in.strides.size()));
+    if (auto two = splitStrides(strides, space, split)) {
+      in.strides = {two->first, two->second};
+      continue;
+    }
+    unsigned copy = newBuffer(in.dtype, space.numel());
+    if (!emitCopy(reads[i], space, strides, in.dtype, {copy, 0}, rowMajor(space)))
+      return false;
+    reads[i] = {copy, 0};
+    in.access = lower::ExprInput::Contiguous;
+    in.strides.clear();
+  }
+  return true;
+}
+
 bool GraphLowering::lowerReduction(const Group &group, unsigned g) {
   Operation *op = group.back();
-  OpId id = *ir::opIdOf(op);
-  std::optional<lower::ReduceKind> kind = reduceKind(id);
+  std::optional<lower::ReduceKind> kind = lower::reduceKind(opInfo(*ir::opIdOf(op)));
   if (!kind)
     return fail(op, "is a reduction without a scalar body");
   Value x = op->getOperand(0);
-  Dims space = dimsOf(x);
   SmallVector<int64_t> dims(op->getAttrOfType<DenseI64ArrayAttr>("dims").asArrayRef());
-  Axes axes = axesOf(space, dims);
+  Axes axes = axesOf(dimsOf(x), dims);
   lower::ReduceSpec spec;
   spec.kind = *kind;
+  spec.columns = axes.columns;
   spec.out = dtypeOf(op->getResult(0));
   std::vector<Pointer> reads;
-  if (!axes.direct) { // kept axes first, reduced axes after them in ascending order: N4's logical order
-    std::optional<Access> a = access(x);
-    if (!a)
-      return false;
-    Dims permuted, strides;
-    auto reduced = [&](int d) { return llvm::is_contained(dims, int64_t(d)); };
-    for (bool want : {false, true})
-      for (int d = 0; d < space.size(); d++)
-        if (reduced(d) == want) {
-          permuted.push(space[d]);
-          strides.push(a->strides[d]);
-        }
-    unsigned copy = newBuffer(dtypeOf(x), space.numel());
-    if (!emitCopy(pointer(*a), permuted, strides, dtypeOf(x), {copy, 0}, rowMajor(permuted)))
-      return false;
-    axes.inner = 1;
-    for (int64_t d : dims)
-      axes.inner *= space[int(d)];
-    axes.outer = axes.inner ? space.numel() / axes.inner : dimsOf(op->getResult(0)).numel();
-    lower::ExprInput in{dtypeOf(x)};
-    in.slot = 1;
-    spec.node = spec.expr.addInput(in);
-    reads.push_back({copy, 0});
-  } else {
-    llvm::DenseMap<Value, int> nodes;
-    spec.columns = axes.columns;
-    spec.node = exprNode(spec.expr, x, space, group, nodes, reads);
-    if (spec.node < 0)
-      return false;
-    for (auto [i, in] : llvm::enumerate(spec.expr.inputs)) {
-      in.slot += 1;
-      if (in.access != lower::ExprInput::Strided)
-        continue;
-      auto two = splitStrides(Dims(in.strides.data(), int(in.strides.size())), space, axes.split);
-      if (two) {
-        in.strides = {two->first, two->second};
-        continue;
-      }
-      // This input steps in a way the two-dimensional kernel can't: it reads a copy.
-      unsigned copy = newBuffer(in.dtype, space.numel());
-      if (!emitCopy(reads[i], space, Dims(in.strides.data(), int(in.strides.size())), in.dtype, {copy, 0},
-                    rowMajor(space)))
-        return false;
-      reads[i] = {copy, 0};
-      in.access = lower::ExprInput::Contiguous;
-      in.strides.clear();
-    }
-  }
+  if (!(axes.direct ? fuseProducer(x, group, axes.split, spec, reads) : gatherReduced(x, dims, spec, reads)))
+    return false;
   std::string name = kernelName(op->getName().stripDialect());
   if (!lower::emitReduce(b, name, spec, diag))
     return false;

@@ -130,24 +130,8 @@ void Planner::random(OpId id, const OpInfo &info) {
         });
 }
 
-/// A reduction's body combines two elements; that of an arg reduction says when the second displaces the first.
-std::optional<ReduceKind> reduceKind(const OpInfo &info) {
-  const Body &body = info.bodies[int(BodyClass::F32)];
-  if (body.numNodes == 0)
-    return std::nullopt;
-  switch (body.nodes[body.numNodes - 1].op) {
-  case BodyOp::Add: return ReduceKind::Sum;
-  case BodyOp::Mul: return ReduceKind::Prod;
-  case BodyOp::Max: return ReduceKind::Max;
-  case BodyOp::Min: return ReduceKind::Min;
-  case BodyOp::Gt: return ReduceKind::ArgMax;
-  case BodyOp::Lt: return ReduceKind::ArgMin;
-  default: return std::nullopt;
-  }
-}
-
 void Planner::reduction(OpId id, const OpInfo &info) {
-  auto kind = reduceKind(info);
+  std::optional<ReduceKind> kind = lower::reduceKind(info);
   if (!kind)
     return;
   for (int d = 0; d < numComputeDTypes; ++d)
