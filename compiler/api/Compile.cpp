@@ -3,6 +3,7 @@
 #include "compiler/api/CompileTrace.h"
 #include "torchc/compiler.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -52,8 +53,8 @@ bool readOptions(StringRef text, CompileOptions &options, Diag &diag) {
       ok = readString(v, name, options.mode, diag);
     else if (name == "grad" && v.getAsBoolean())
       options.grad = *v.getAsBoolean();
-    else if (name == "knobs" && v.getAsObject())
-      options.knobs = *v.getAsObject();
+    else if (name == "dump")
+      ok = readString(v, name, options.dump, diag);
     else
       ok = diag.fail(ErrorKind::Value, "request options: unknown or malformed option '" + name.str() + "'");
     if (!ok)

@@ -31,7 +31,10 @@ bool torchc::compileTrace(const CompileRequest &request, const CompileSink &sink
   if (!stage)
     return error.fail(ErrorKind::Value,
                       "emit: expected trace, torchc, loops, llvm, asm or object, got '" + request.options.emit + "'");
+  if (request.options.mode != "exact")
+    return error.fail(ErrorKind::Value, "mode: expected exact, got '" + request.options.mode + "'");
   options.isa = *isa;
+  options.dump = request.options.dump;
   options.stop = *stage;
   options.grad = request.options.grad;
   options.cancel = request.cancel;

@@ -2,7 +2,6 @@
 #pragma once
 #include "dialects/rules/Diag.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/JSON.h"
 #include <functional>
 
 namespace torchc {
@@ -10,7 +9,7 @@ namespace torchc {
 struct CompileOptions {
   std::string target = "native", emit = "object", mode = "exact";
   bool grad = false;
-  llvm::json::Object knobs;
+  std::string dump; // a folder that receives every stage as text; made when it is missing
 };
 
 struct CompileRequest {

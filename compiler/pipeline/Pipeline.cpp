@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -33,6 +35,13 @@ std::string print(Operation *op) {
   llvm::raw_string_ostream os(text);
   op->print(os);
   os << "\n";
+  return text;
+}
+
+std::string print(const llvm::Module *module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, nullptr);
   return text;
 }
 
@@ -79,20 +88,22 @@ public:
 
   bool run() {
     DiagnosticsTo capture(context, diag);
+    if (!dump("1-trace.txt", [&] { return printTrace(trace); }))
+      return false;
     if (options.stop == Stage::Trace) {
       out.text = printTrace(trace);
       return true;
     }
-    if (!torchcStage() || cancelled())
+    if (!torchcStage() || cancelled() || !dump("2-torchc.mlir", [&] { return print(*imported->module); }))
       return false;
     if (options.stop == Stage::Torchc) {
       out.text = print(*imported->module);
       return true;
     }
-    if (!loopsStage() || cancelled())
+    if (!loopsStage() || cancelled() || !dump("3-loops.mlir", [&] { return loopsText(); }))
       return false;
     if (options.stop == Stage::Loops) {
-      out.text = print(*kernels) + commented(out.plan.str());
+      out.text = loopsText();
       return true;
     }
     return objectStage();
@@ -102,6 +113,26 @@ private:
   bool cancelled() {
     return options.cancel && __atomic_load_n(options.cancel, __ATOMIC_RELAXED) &&
            !diag.fail(ErrorKind::Runtime, "cancelled");
+  }
+
+  std::string loopsText() { return print(*kernels) + commented(out.plan.str()); }
+
+  /// Numbered names: a folder lists the stages in order.
+  bool dump(StringRef name, llvm::function_ref<std::string()> text) {
+    if (options.dump.empty())
+      return true;
+    SmallString<128> path(options.dump);
+    std::error_code error = llvm::sys::fs::create_directories(path);
+    llvm::sys::path::append(path, name);
+    if (!error) {
+      llvm::raw_fd_ostream os(path, error);
+      if (!error)
+        os << text();
+      os.close();
+      error = error ? error : os.error();
+      os.clear_error();
+    }
+    return !error || diag.fail(ErrorKind::OS, "dump: cannot write '" + path.str().str() + "': " + error.message());
   }
 
   /// trace -> torchc: values, derivatives, primitives, kernel numbers.
@@ -164,6 +195,8 @@ private:
     if (!module)
       return false;
     addMetaSection(*module, out.meta);
+    if (!dump("4-llvm.ll", [&] { return print(module.get()); }))
+      return false;
     SmallVector<char, 0> bytes;
     if (!codegen::emitModule(*module, emit, bytes, diag))
       return false;

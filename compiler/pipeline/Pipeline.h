@@ -18,6 +18,7 @@ struct PipelineOptions {
   bool grad = false;   // append gradients of the floating-point inputs
   std::string wrt;     // ... of these inputs only
   bool verify = true;  // the verifier after every pass
+  std::string dump;    // a folder that receives the text of every stage; made when it is missing
   const int *cancel = nullptr;
 };
 

@@ -1,10 +1,12 @@
 #include "frontends/jit/Compiled.h"
 #include "dialects/trace/TraceFile.h"
 #include "frontends/jit/HelperProtocol.h"
+#include "runtime/core/knobs.h"
 #include "runtime/kernels/Pack.h"
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <filesystem>
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -96,6 +98,16 @@ std::string buildOf(const std::string &path) {
          std::to_string(st.st_mtim.tv_nsec) + "/" + std::to_string(st.st_ino);
 }
 
+/// The folder for one compile's stages; absolute, since the helper has a working directory of its own.
+void addDump(std::string &json, const Sha256Digest &key) {
+  std::filesystem::path folder(knobs().dump);
+  std::error_code error;
+  json.back() = ',';
+  json += "\"dump\":";
+  appendJsonString(json, (std::filesystem::absolute(folder, error) / toHex(key).substr(0, 12)).string());
+  json += "}";
+}
+
 /// The value of a string member of a flat JSON object; "" if there is none.
 std::string memberOf(std::string_view json, std::string_view key) {
   std::string needle = "\"" + std::string(key) + "\":";
@@ -143,7 +155,7 @@ CompileService &CompileService::global() {
 }
 
 CompileService::CompileService(Options o) : options(std::move(o)), build(buildOf(options.helper)) {
-  target = packIsa() == Isa::V4 ? "x86-64-v4" : packIsa() == Isa::A64 ? "aarch64" : "x86-64-v3";
+  target = isaTarget(packIsa() == Isa::None ? Isa::V3 : packIsa());
   CacheOptions c;
   c.folder = options.cacheFolder;
   cache = std::make_unique<ObjectCache>(c);
@@ -185,7 +197,9 @@ void CompileService::compile(const std::shared_ptr<Recording> &r) {
   Sha256Digest key = hash.finish();
   r->startCompile();
   r->generation = generation();
-  if (fromCache(*r, key))
+  if (knobs().dump) // every stage of every compile: a cached object has none
+    addDump(json, key);
+  else if (fromCache(*r, key))
     return;
   if (!helper) {
     r->finishCompile(nullptr, options.why, "");

@@ -29,7 +29,9 @@ std::string keyOf(RecordKind kind, const Site &site, const std::string &reason) 
   return key;
 }
 
-void quote(std::string &out, const std::string &text) {
+} // namespace
+
+void torchc::jit::appendJsonString(std::string &out, std::string_view text) {
   static const char digits[] = "0123456789abcdef";
   out += '"';
   for (char c : text) {
@@ -45,8 +47,6 @@ void quote(std::string &out, const std::string &text) {
   }
   out += '"';
 }
-
-} // namespace
 
 namespace torchc::jit {
 
@@ -147,17 +147,17 @@ std::string Records::json() const {
   for (const Record &r : all()) {
     out += first ? "{\"kind\":" : ",{\"kind\":";
     first = false;
-    quote(out, kindName(r.kind));
+    appendJsonString(out, kindName(r.kind));
     out += ",\"file\":";
-    quote(out, r.site.file);
+    appendJsonString(out, r.site.file);
     out += ",\"line\":" + std::to_string(r.site.line) + ",\"function\":";
-    quote(out, r.site.function);
+    appendJsonString(out, r.site.function);
     out += ",\"reason\":";
-    quote(out, r.reason);
+    appendJsonString(out, r.reason);
     out += ",\"old\":";
-    quote(out, r.oldValue);
+    appendJsonString(out, r.oldValue);
     out += ",\"new\":";
-    quote(out, r.newValue);
+    appendJsonString(out, r.newValue);
     out += ",\"count\":" + std::to_string(r.count) + "}";
   }
   return out + "]}";

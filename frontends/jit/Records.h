@@ -6,6 +6,7 @@
 #include <list>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace torchc::jit {
 enum class RecordKind : uint8_t { Fallback, Miss, Specialise, CompileFailed, Relaxation, Cache, Helper };
 /// "compile-failed" and so on, as the reports print it.
 const char *kindName(RecordKind kind);
+
+/// Appends `text` as a JSON string, quoted and escaped.
+void appendJsonString(std::string &out, std::string_view text);
 
 /// A place in the user's program; `line` 0 and empty names where there is none.
 struct Site {

@@ -1,10 +1,20 @@
 // torchc._C.
 #include "frontends/pybind/PyTensor.h"
+#include "runtime/core/knobs.h"
+#include "runtime/kernels/Pack.h"
 
 namespace {
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT, "torchc._C", "torchc's extension module: tensors, ops, the tape.", -1,
                           nullptr};
+
+/// A setting that wasn't followed, and a processor without kernels, are said at once rather than at the first op.
+bool warnOfSettings() {
+  for (const char *problem : {torchc::knobs().problem, torchc::packProblem()})
+    if (problem && PyErr_WarnEx(PyExc_RuntimeWarning, problem, 1) < 0)
+      return false;
+  return true;
+}
 
 } // namespace
 
@@ -15,8 +25,8 @@ extern "C" __attribute__((visibility("default"))) PyObject *PyInit__C() {
     return nullptr;
   // State before ops: of two functions with one name the op table's counts.
   if (guarded([&] {
-        return addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) && addOps(module) &&
-               addJit(module) && addExport(module);
+        return warnOfSettings() && addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) &&
+               addOps(module) && addJit(module) && addExport(module);
       }))
     return module;
   if (!PyErr_Occurred())

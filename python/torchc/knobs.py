@@ -65,12 +65,9 @@ KNOBS = {
     "dump": Knob("TORCHC_DUMP", str, None, "folder that receives every stage of every compile"),
     "compile": Knob(
         "TORCHC_COMPILE",
-        _one_of("off", "inprocess", "helper"),
+        _one_of("off", "helper"),
         "helper",
-        "where compile() compiles",
-    ),
-    "ptx_emulator": Knob(
-        "TORCHC_PTX_EMULATOR", str, None, "stand-in driver library for tests without a GPU"
+        "where compile() compiles; off: nowhere, everything runs eagerly",
     ),
 }
 

@@ -45,14 +45,10 @@ int count(const char *name, bool isList) {
 
 Knobs read() {
   static const char *const isas[] = {"v3", "v4", nullptr};
-  static const char *const modes[] = {"off", "inprocess", "helper", nullptr};
   Knobs k{};
   k.isa = oneOf("TORCHC_ISA", isas, "v3 or v4");
   k.cacheDir = text("TORCHC_CACHE_DIR");
-  k.log = text("TORCHC_LOG");
   k.dump = text("TORCHC_DUMP");
-  k.compile = oneOf("TORCHC_COMPILE", modes, "off, inprocess or helper");
-  k.ptxEmulator = text("TORCHC_PTX_EMULATOR");
   k.numThreads = count("TORCHC_NUM_THREADS", false);
   if (!k.numThreads)
     k.numThreads = count("OMP_NUM_THREADS", true);

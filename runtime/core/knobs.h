@@ -6,10 +6,7 @@ namespace torchc {
 struct Knobs {
   const char *isa;         // TORCHC_ISA: "v3" or "v4"; null: the best one
   const char *cacheDir;    // TORCHC_CACHE_DIR; null: the user's cache folder
-  const char *log;         // TORCHC_LOG; null: no log
   const char *dump;        // TORCHC_DUMP: folder that gets each stage's output
-  const char *compile;     // TORCHC_COMPILE: "off", "inprocess" or "helper"; null: helper
-  const char *ptxEmulator; // TORCHC_PTX_EMULATOR: path of the stand-in driver
   int numThreads;          // TORCHC_NUM_THREADS, else OMP_NUM_THREADS; 0: from cgroup and affinity
   const char *problem;     // the first value that was refused, with what was expected; null: none
 };

@@ -42,12 +42,6 @@ def _write_log(path: str) -> None:
 def _configure() -> None:
     """Tells the core once where compiler, cache and package lie."""
     path, why = _helper()
-    if knobs.compile == "inprocess":
-        # The compiler is no part of this module: compiling in process is the command line's.
-        path, why = (
-            "",
-            "TORCHC_COMPILE=inprocess: an imported torchc has no compiler in its process; use helper",
-        )
     if knobs.log:
         atexit.register(_write_log, str(knobs.log))
     _C._jit_configure(
