@@ -19,7 +19,7 @@ class _Options:
 
 
 _options = _Options()
-_PROFILES = {
+_PROFILES: dict[str, dict[str, float]] = {
     "default": dict(precision=4, threshold=1000, edgeitems=3, linewidth=80),
     "short": dict(precision=2, threshold=1000, edgeitems=2, linewidth=80),
     "full": dict(precision=4, threshold=math.inf, edgeitems=3, linewidth=80),
@@ -150,6 +150,7 @@ def _lay_out(values, rank: int, indent: int, form) -> str:
 def _numbers_text(tensor, indent: int) -> str:
     values = _visible(tensor, tensor.numel() > _options.threshold)
     numbers = [x for x in _flat(values) if x is not _Gap]
+    form: _Reals | _Complex | _Words
     if tensor.dtype.is_floating_point:
         form = _Reals(numbers)
     elif tensor.dtype.is_complex:
