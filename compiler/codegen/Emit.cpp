@@ -18,16 +18,16 @@
 
 using namespace llvm;
 
-#define TORCHC_LLVM_TARGET(X)                                                                      \
-  extern "C" void LLVMInitialize##X##TargetInfo();                                                 \
-  extern "C" void LLVMInitialize##X##Target();                                                     \
-  extern "C" void LLVMInitialize##X##TargetMC();                                                   \
-  extern "C" void LLVMInitialize##X##AsmPrinter();                                                 \
-  static void initialize##X() {                                                                    \
-    LLVMInitialize##X##TargetInfo();                                                               \
-    LLVMInitialize##X##Target();                                                                   \
-    LLVMInitialize##X##TargetMC();                                                                 \
-    LLVMInitialize##X##AsmPrinter();                                                               \
+#define TORCHC_LLVM_TARGET(X)                                                                                          \
+  extern "C" void LLVMInitialize##X##TargetInfo();                                                                     \
+  extern "C" void LLVMInitialize##X##Target();                                                                         \
+  extern "C" void LLVMInitialize##X##TargetMC();                                                                       \
+  extern "C" void LLVMInitialize##X##AsmPrinter();                                                                     \
+  static void initialize##X() {                                                                                        \
+    LLVMInitialize##X##TargetInfo();                                                                                   \
+    LLVMInitialize##X##Target();                                                                                       \
+    LLVMInitialize##X##TargetMC();                                                                                     \
+    LLVMInitialize##X##AsmPrinter();                                                                                   \
   }
 TORCHC_LLVM_TARGET(X86)
 TORCHC_LLVM_TARGET(AArch64)
@@ -54,8 +54,8 @@ static TargetMachine *machine(const TargetInfo &info, Diag &diag) {
   }
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict; // N2: only a named FMA is one
-  m.reset(t->createTargetMachine(triple, info.cpu, info.features, options, Reloc::PIC_,
-                                 CodeModel::Small, CodeGenOptLevel::Default));
+  m.reset(t->createTargetMachine(triple, info.cpu, info.features, options, Reloc::PIC_, CodeModel::Small,
+                                 CodeGenOptLevel::Default));
   return m.get();
 }
 
@@ -106,14 +106,12 @@ bool checkUndefined(StringRef object, ArrayRef<StringRef> allow, Diag &diag) {
       return diag.fail(ErrorKind::Internal, "unreadable symbol table");
     if (!(*flags & object::SymbolRef::SF_Undefined) || name->empty() || is_contained(allow, *name))
       continue;
-    return diag.fail(ErrorKind::Internal,
-                     "generated code asks for '" + name->str() + "', which no kernel may call");
+    return diag.fail(ErrorKind::Internal, "generated code asks for '" + name->str() + "', which no kernel may call");
   }
   return true;
 }
 
-bool emitModule(Module &module, const EmitOptions &options, SmallVectorImpl<char> &out, Diag &diag,
-                EmitTimes *times) {
+bool emitModule(Module &module, const EmitOptions &options, SmallVectorImpl<char> &out, Diag &diag, EmitTimes *times) {
   TargetMachine *tm = machine(*options.target, diag);
   if (!tm)
     return false;
@@ -129,8 +127,7 @@ bool emitModule(Module &module, const EmitOptions &options, SmallVectorImpl<char
     return true;
   }
   legacy::PassManager pm;
-  auto fileType = options.kind == OutputKind::Assembly ? CodeGenFileType::AssemblyFile
-                                                       : CodeGenFileType::ObjectFile;
+  auto fileType = options.kind == OutputKind::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
   if (tm->addPassesToEmitFile(pm, os, nullptr, fileType, !options.verify))
     return diag.fail(ErrorKind::Internal, "the target cannot emit this kind of file");
   pm.run(module);
@@ -142,8 +139,7 @@ bool emitModule(Module &module, const EmitOptions &options, SmallVectorImpl<char
          checkUndefined(StringRef(out.data(), out.size()), options.allowUndefined, diag);
 }
 
-bool emit(mlir::ModuleOp module, const EmitOptions &options, SmallVectorImpl<char> &out, Diag &diag,
-          EmitTimes *times) {
+bool emit(mlir::ModuleOp module, const EmitOptions &options, SmallVectorImpl<char> &out, Diag &diag, EmitTimes *times) {
   double start = nowMs();
   if (!lowerToLLVMDialect(module, options.verify, diag))
     return false;

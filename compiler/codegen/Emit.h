@@ -41,12 +41,12 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext
                                         const EmitOptions &options, Diag &diag);
 
 /// Runs the lean pass list and writes `options.kind` to `out`.
-bool emitModule(llvm::Module &module, const EmitOptions &options, llvm::SmallVectorImpl<char> &out,
-                Diag &diag, EmitTimes *times = nullptr);
+bool emitModule(llvm::Module &module, const EmitOptions &options, llvm::SmallVectorImpl<char> &out, Diag &diag,
+                EmitTimes *times = nullptr);
 
 /// All of the above on a module of kernels, which is consumed (lowered in place).
-bool emit(mlir::ModuleOp module, const EmitOptions &options, llvm::SmallVectorImpl<char> &out,
-          Diag &diag, EmitTimes *times = nullptr);
+bool emit(mlir::ModuleOp module, const EmitOptions &options, llvm::SmallVectorImpl<char> &out, Diag &diag,
+          EmitTimes *times = nullptr);
 
 /// Fails when the object has an undefined symbol outside `allow`, naming it.
 bool checkUndefined(llvm::StringRef object, llvm::ArrayRef<llvm::StringRef> allow, Diag &diag);

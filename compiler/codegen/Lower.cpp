@@ -23,8 +23,8 @@ MLIRContext &context() {
   // Never destroyed: compiler processes end by _exit, and threads may still hold uniqued types.
   static MLIRContext *ctx = [] {
     DialectRegistry registry;
-    registry.insert<arith::ArithDialect, cf::ControlFlowDialect, LLVM::LLVMDialect, scf::SCFDialect,
-                    ub::UBDialect, vector::VectorDialect>();
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect, LLVM::LLVMDialect, scf::SCFDialect, ub::UBDialect,
+                    vector::VectorDialect>();
     registerBuiltinDialectTranslation(registry);
     registerLLVMDialectTranslation(registry);
     auto *c = new MLIRContext(registry, MLIRContext::Threading::DISABLED);
@@ -90,8 +90,8 @@ bool lowerToLLVMDialect(ModuleOp module, bool verifyEach, Diag &diag) {
   return true;
 }
 
-std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContext &llvmContext,
-                                        const EmitOptions &options, Diag &diag) {
+std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContext &llvmContext, const EmitOptions &options,
+                                        Diag &diag) {
   Collect collect(&context());
   auto result = translateModuleToLLVMIR(module, llvmContext, "torchc", !options.verify);
   if (!result)

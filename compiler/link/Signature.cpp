@@ -92,9 +92,7 @@ static json::Array tensorsJson(const Model &m, ArrayRef<TensorDesc> list) {
   return out;
 }
 
-static StringRef targetName(const Model &m) {
-  return isaTarget(m.arch == Arch::AArch64 ? Isa::A64 : m.isa);
-}
+static StringRef targetName(const Model &m) { return isaTarget(m.arch == Arch::AArch64 ? Isa::A64 : m.isa); }
 
 std::string signatureJson(const Model &m) {
   json::Object o{{"abi", 1},

@@ -30,8 +30,7 @@ public:
   Emitter(KernelBuilder &b, DType compute, unsigned lanes)
       : b(b), compute(compute), lanes(lanes), isFloatBody(isFloat(compute)),
         isUnsigned(compute == DType::U8 || compute == DType::Bool), type(b.wide(compute, lanes)),
-        intType(isFloatBody ? b.wide(b.getIntegerType(unsigned(itemSize(compute)) * 8), lanes)
-                            : type) {}
+        intType(isFloatBody ? b.wide(b.getIntegerType(unsigned(itemSize(compute)) * 8), lanes) : type) {}
 
   Value node(const BodyNode &n, Value x, Value y, Value z);
 
@@ -65,14 +64,10 @@ Value Emitter::constant(const BodyNode &n) {
 
 Value Emitter::binary(BodyOp op, Value x, Value y) {
   switch (op) {
-  case BodyOp::Add:
-    return isFloatBody ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y);
-  case BodyOp::Sub:
-    return isFloatBody ? Value(arith::SubFOp::create(b, x, y)) : b.sub(x, y);
-  case BodyOp::Mul:
-    return isFloatBody ? Value(arith::MulFOp::create(b, x, y)) : b.mul(x, y);
-  case BodyOp::Div:
-    return isFloatBody ? Value(arith::DivFOp::create(b, x, y)) : Value();
+  case BodyOp::Add: return isFloatBody ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y);
+  case BodyOp::Sub: return isFloatBody ? Value(arith::SubFOp::create(b, x, y)) : b.sub(x, y);
+  case BodyOp::Mul: return isFloatBody ? Value(arith::MulFOp::create(b, x, y)) : b.mul(x, y);
+  case BodyOp::Div: return isFloatBody ? Value(arith::DivFOp::create(b, x, y)) : Value();
   case BodyOp::Max: return emitMax(b, x, y, compute);
   case BodyOp::Min: return emitMin(b, x, y, compute);
   default: return {};
@@ -81,13 +76,11 @@ Value Emitter::binary(BodyOp op, Value x, Value y) {
 
 Value Emitter::unary(BodyOp op, Value x) {
   switch (op) {
-  case BodyOp::Neg:
-    return isFloatBody ? Value(arith::NegFOp::create(b, x)) : b.sub(b.zero(type), x);
+  case BodyOp::Neg: return isFloatBody ? Value(arith::NegFOp::create(b, x)) : b.sub(b.zero(type), x);
   case BodyOp::Abs:
     if (isFloatBody)
       return LLVM::FAbsOp::create(b, type, x);
-    return isUnsigned ? x
-                      : b.select(b.compare(IPred::slt, x, b.zero(type)), b.sub(b.zero(type), x), x);
+    return isUnsigned ? x : b.select(b.compare(IPred::slt, x, b.zero(type)), b.sub(b.zero(type), x), x);
   case BodyOp::Sqrt: return isFloatBody ? Value(LLVM::SqrtOp::create(b, type, x)) : Value();
   case BodyOp::Floor: return isFloatBody ? Value(LLVM::FFloorOp::create(b, type, x)) : x;
   case BodyOp::RoundEven: return isFloatBody ? Value(LLVM::RoundEvenOp::create(b, type, x)) : x;
@@ -181,8 +174,7 @@ Value Emitter::node(const BodyNode &n, Value x, Value y, Value z) {
   case BodyOp::Const:
   case BodyOp::Bits:
   case BodyOp::ConstI: return constant(n);
-  case BodyOp::Fma:
-    return isFloatBody ? Value(LLVM::FMAOp::create(b, type, x, y, z)) : b.add(b.mul(x, y), z);
+  case BodyOp::Fma: return isFloatBody ? Value(LLVM::FMAOp::create(b, type, x, y, z)) : b.add(b.mul(x, y), z);
   case BodyOp::Select: return b.select(x, y, z);
   default: break;
   }
@@ -223,12 +215,11 @@ static unsigned operandsOf(BodyOp op) {
   }
 }
 
-Values emitBody(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args,
-                ValueRange index, unsigned lanes, unsigned vectors, Diag &diag) {
+Values emitBody(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args, ValueRange index,
+                unsigned lanes, unsigned vectors, Diag &diag) {
   auto bad = [&](int i, const char *what) {
-    diag.fail(ErrorKind::Internal, "body node " + std::to_string(i) + " (op " +
-                                       std::to_string(int(body.nodes[i].op)) + ") " + what +
-                                       " for " + std::string(shortName(compute)));
+    diag.fail(ErrorKind::Internal, "body node " + std::to_string(i) + " (op " + std::to_string(int(body.nodes[i].op)) +
+                                       ") " + what + " for " + std::string(shortName(compute)));
     return Values();
   };
   Emitter emitter(b, compute, lanes);

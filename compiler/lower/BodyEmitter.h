@@ -10,9 +10,8 @@ namespace torchc::lower {
 /// others'). `args[k][u]` is operand k of vector u, of type `compute`; `index[u]` the linear index (i64), empty when
 /// the body has no Index node. Returns one value per vector: of type `compute`, or i1 for comparisons. Empty, with a
 /// text in `diag`, when the body is malformed or uses what `compute` lacks.
-Values emitBody(KernelBuilder &b, const Body &body, DType compute,
-                llvm::ArrayRef<Values> args, ValueRange index, unsigned lanes, unsigned vectors,
-                Diag &diag);
+Values emitBody(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args, ValueRange index,
+                unsigned lanes, unsigned vectors, Diag &diag);
 
 /// max and min by N7 for floats and integers of type `t`.
 Value emitMax(KernelBuilder &b, Value x, Value y, DType t);

@@ -43,8 +43,8 @@ Value f16ToF32(KernelBuilder &b, Value h) {
   Value normal = o.fmul(o.bitcast(o.f32(), b.add(o.shr(twice, 4), o.c(o.i32(), 0x70000000))),
                         o.bits(o.f32(), 0x07800000)); // 2^-112
   // Denormals: the mantissa as the low bits of 0.5, minus 0.5.
-  Value small = o.fsub(o.bitcast(o.f32(), o.bor(o.shr(twice, 17), o.c(o.i32(), 0x3f000000))),
-                       b.floatConst(o.f32(), 0.5));
+  Value small =
+      o.fsub(o.bitcast(o.f32(), o.bor(o.shr(twice, 17), o.c(o.i32(), 0x3f000000))), b.floatConst(o.f32(), 0.5));
   Value isSmall = b.compare(Pred::ult, twice, o.c(o.i32(), 1 << 27));
   Value bits = b.select(isSmall, o.bitcast(o.i32(), small), o.bitcast(o.i32(), normal));
   return o.bitcast(o.f32(), o.bor(sign, bits));
@@ -95,9 +95,7 @@ Value i64ToF64(KernelBuilder &b, Value v) {
 
 Value floatToI64(KernelBuilder &b, Value v) {
   Ops o(b, v);
-  return LLVM::CallIntrinsicOp::create(b, o.i64(), b.getStringAttr("llvm.fptosi.sat"),
-                                       ValueRange{v})
-      .getResult(0);
+  return LLVM::CallIntrinsicOp::create(b, o.i64(), b.getStringAttr("llvm.fptosi.sat"), ValueRange{v}).getResult(0);
 }
 
 static Value toBool(KernelBuilder &b, Value v, DType from) {

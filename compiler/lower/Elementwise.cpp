@@ -74,9 +74,7 @@ llvm::SmallVector<int64_t, 4> ElementwiseEmitter::stridesOf(unsigned i) {
   return strides;
 }
 
-Value ElementwiseEmitter::sizeOf(unsigned dim) {
-  return spec.sizes[dim] < 0 ? b.sizeAt(dim) : b.i64(spec.sizes[dim]);
-}
+Value ElementwiseEmitter::sizeOf(unsigned dim) { return spec.sizes[dim] < 0 ? b.sizeAt(dim) : b.i64(spec.sizes[dim]); }
 
 Value ElementwiseEmitter::strideOf(llvm::ArrayRef<int64_t> strides, unsigned slot, unsigned dim) {
   if (strides[dim] != dynamicStride)
@@ -103,8 +101,7 @@ void ElementwiseEmitter::chooseShape() {
   }
 }
 
-void ElementwiseEmitter::chunk(Value index, unsigned chunkLanes, unsigned chunkVectors, Value mask,
-                               Value linearBase) {
+void ElementwiseEmitter::chunk(Value index, unsigned chunkLanes, unsigned chunkVectors, Value mask, Value linearBase) {
   if (failed)
     return;
   ExprEmitter::Place place;
@@ -206,9 +203,8 @@ void ElementwiseEmitter::nest(unsigned dim, llvm::ArrayRef<Value> bases, Value l
 bool ElementwiseEmitter::run(llvm::StringRef name) {
   for (const ExprInput &in : spec.expr.inputs)
     if (in.access == ExprInput::Strided && in.strides.size() != rank)
-      return diag.fail(ErrorKind::Internal, "elementwise kernel " + name.str() + ": expected " +
-                                                std::to_string(rank) + " strides, got " +
-                                                std::to_string(in.strides.size()));
+      return diag.fail(ErrorKind::Internal, "elementwise kernel " + name.str() + ": expected " + std::to_string(rank) +
+                                                " strides, got " + std::to_string(in.strides.size()));
   chooseShape();
   b.beginKernel(name);
   eval.prepare();

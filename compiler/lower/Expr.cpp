@@ -51,8 +51,7 @@ unsigned Expr::widestBits() const {
     // Reduced floats are widened, floats become narrow integers by way of i64.
     if (isReducedFloat(n.dtype))
       bits = std::max(bits, 32u);
-    if (n.kind == ExprNode::Cast && isFloat(nodes[size_t(n.operands[0])].dtype) &&
-        isIntegral(n.dtype))
+    if (n.kind == ExprNode::Cast && isFloat(nodes[size_t(n.operands[0])].dtype) && isIntegral(n.dtype))
       bits = 64;
   }
   return usesIndex() ? 64 : bits;

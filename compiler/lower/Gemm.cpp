@@ -27,9 +27,7 @@ private:
   Values step(unsigned rows, Value a, Value aHigh, Value bRow, ValueRange accs);
   Value multiplyAdd(Value x, Value y, Value z);
   Value cAddress(Value cTile, unsigned row, unsigned v);
-  void prefetch(Value address, unsigned write, unsigned level) {
-    LLVM::Prefetch::create(b, address, write, level, 1u);
-  }
+  void prefetch(Value address, unsigned write, unsigned level) { LLVM::Prefetch::create(b, address, write, level, 1u); }
 
   KernelBuilder &b;
   DType type;
@@ -80,9 +78,7 @@ void StripEmitter::tileOf(unsigned rows, Value row) {
   unsigned align = unsigned(itemSize(type));
   Value cTile = b.address(c, b.mul(row, cRow), element);
   Value aPtr = b.address(a, b.mul(row, aTile), element);
-  Value aHigh = rows > 3 && variant != GemmVariant::Packed
-                    ? b.address(aPtr, b.mul(aRow, b.i64(3)), element)
-                    : Value();
+  Value aHigh = rows > 3 && variant != GemmVariant::Packed ? b.address(aPtr, b.mul(aRow, b.i64(3)), element) : Value();
   unsigned count = rows * vectors;
   auto loadC = [&] {
     Values v;
@@ -95,8 +91,7 @@ void StripEmitter::tileOf(unsigned rows, Value row) {
     return b.compare(Pred::ne, Value(arith::AndIOp::create(b, flags, b.i64(bit))), zero);
   };
   Values zeros(count, b.zero(vector));
-  Values carried =
-      b.ifElse(flagSet(1), ValueRange(zeros).getTypes(), loadC, [&] { return zeros; });
+  Values carried = b.ifElse(flagSet(1), ValueRange(zeros).getTypes(), loadC, [&] { return zeros; });
   carried.push_back(aPtr);
   if (aHigh)
     carried.push_back(aHigh);
@@ -133,8 +128,7 @@ void StripEmitter::tileOf(unsigned rows, Value row) {
       [&] {
         Values sums = loadC();
         for (unsigned i = 0; i < count; ++i)
-          sums[i] = isFloat(type) ? Value(arith::AddFOp::create(b, sums[i], accs[i]))
-                                  : b.add(sums[i], accs[i]);
+          sums[i] = isFloat(type) ? Value(arith::AddFOp::create(b, sums[i], accs[i])) : b.add(sums[i], accs[i]);
         return sums;
       },
       [&] { return accs; });
@@ -157,9 +151,8 @@ void StripEmitter::run(llvm::StringRef name) {
       {b.begin(), next}, [&](ValueRange s) { return b.compare(Pred::slt, s[0], b.end()); },
       [&](ValueRange s) {
         Value row = s[0], rows = b.minimum(rowStep, b.sub(b.end(), row));
-        b.loop(b.i64(0), lines, 1, [&](Value i) {
-          prefetch(b.address(s[1], b.mul(i, b.i64(64)), b.getI8Type()), 0, 2);
-        });
+        b.loop(b.i64(0), lines, 1,
+               [&](Value i) { prefetch(b.address(s[1], b.mul(i, b.i64(64)), b.getI8Type()), 0, 2); });
         if (maxRows > 1) { // the next tile of C
           Value below = b.address(c, b.mul(b.add(row, rowStep), cRow), element);
           for (unsigned r = 0; r < maxRows; ++r)

@@ -5,8 +5,7 @@ using namespace mlir;
 namespace torchc::lower {
 
 KernelBuilder::KernelBuilder(ModuleOp module, const codegen::TargetInfo &target)
-    : ImplicitLocOpBuilder(module.getLoc(), module.getContext()), theModule(module),
-      targetInfo(target) {
+    : ImplicitLocOpBuilder(module.getLoc(), module.getContext()), theModule(module), targetInfo(target) {
   setInsertionPointToEnd(module.getBody());
 }
 
@@ -32,13 +31,9 @@ void KernelBuilder::endKernel() {
 
 Value KernelBuilder::arg(unsigned i) { return function.getArgument(i); }
 
-Value KernelBuilder::pointer(unsigned i) {
-  return loadRaw(addressAt(ptrs(), i, getI64Type()), ptrType(), 8);
-}
+Value KernelBuilder::pointer(unsigned i) { return loadRaw(addressAt(ptrs(), i, getI64Type()), ptrType(), 8); }
 
-Value KernelBuilder::sizeAt(unsigned i) {
-  return loadRaw(addressAt(sizes(), i, getI64Type()), getI64Type(), 8);
-}
+Value KernelBuilder::sizeAt(unsigned i) { return loadRaw(addressAt(sizes(), i, getI64Type()), getI64Type(), 8); }
 
 Type KernelBuilder::elementType(DType t) {
   switch (t) {
@@ -51,9 +46,7 @@ Type KernelBuilder::elementType(DType t) {
   }
 }
 
-Type KernelBuilder::memoryType(DType t) {
-  return t == DType::Bool ? Type(getI8Type()) : elementType(t);
-}
+Type KernelBuilder::memoryType(DType t) { return t == DType::Bool ? Type(getI8Type()) : elementType(t); }
 
 Type KernelBuilder::wide(Type element, unsigned lanes) {
   return lanes == 1 ? element : VectorType::get({int64_t(lanes)}, element);
@@ -77,8 +70,7 @@ static Value constant(KernelBuilder &b, Type type, TypedAttr element) {
 
 Value KernelBuilder::intConst(Type type, int64_t v) {
   unsigned width = scalarOf(type).getIntOrFloatBitWidth();
-  return constant(*this, type,
-                  IntegerAttr::get(scalarOf(type), llvm::APInt(64, uint64_t(v)).trunc(width)));
+  return constant(*this, type, IntegerAttr::get(scalarOf(type), llvm::APInt(64, uint64_t(v)).trunc(width)));
 }
 
 Value KernelBuilder::floatConst(Type type, double v) {
@@ -122,8 +114,7 @@ Value KernelBuilder::address(Value base, Value index, Type element) {
 Value KernelBuilder::addressAt(Value base, int64_t index, Type element) {
   if (index == 0)
     return base;
-  return LLVM::GEPOp::create(*this, ptrType(), element, base,
-                             llvm::ArrayRef<LLVM::GEPArg>{int32_t(index)});
+  return LLVM::GEPOp::create(*this, ptrType(), element, base, llvm::ArrayRef<LLVM::GEPArg>{int32_t(index)});
 }
 
 Value KernelBuilder::loadRaw(Value address, Type type, unsigned align) {
@@ -167,18 +158,16 @@ Value KernelBuilder::stackSlots(Type element, int64_t count, unsigned align) {
   return LLVM::AllocaOp::create(*this, ptrType(), element, i64(count), align);
 }
 
-Value KernelBuilder::roundDown(Value x, int64_t m) {
-  return arith::AndIOp::create(*this, x, i64(-m));
-}
+Value KernelBuilder::roundDown(Value x, int64_t m) { return arith::AndIOp::create(*this, x, i64(-m)); }
 
 Values KernelBuilder::loop(Value from, Value to, int64_t step, ValueRange init, LoopBody body) {
-  auto op = scf::ForOp::create(*this, from, to, i64(step), init,
-                               [&](OpBuilder &, Location, Value iv, ValueRange carried) {
-                                 OpBuilder::InsertionGuard guard(*this);
-                                 setInsertionPointToEnd(iv.getParentBlock());
-                                 Values next = body(iv, carried);
-                                 scf::YieldOp::create(*this, next);
-                               });
+  auto op =
+      scf::ForOp::create(*this, from, to, i64(step), init, [&](OpBuilder &, Location, Value iv, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(*this);
+        setInsertionPointToEnd(iv.getParentBlock());
+        Values next = body(iv, carried);
+        scf::YieldOp::create(*this, next);
+      });
   return Values(op.getResults());
 }
 

@@ -82,12 +82,8 @@ public:
   Value add(Value a, Value b) { return mlir::arith::AddIOp::create(*this, a, b); }
   Value sub(Value a, Value b) { return mlir::arith::SubIOp::create(*this, a, b); }
   Value mul(Value a, Value b) { return mlir::arith::MulIOp::create(*this, a, b); }
-  Value compare(mlir::arith::CmpIPredicate p, Value a, Value b) {
-    return mlir::arith::CmpIOp::create(*this, p, a, b);
-  }
-  Value select(Value c, Value a, Value b) {
-    return mlir::arith::SelectOp::create(*this, c, a, b);
-  }
+  Value compare(mlir::arith::CmpIPredicate p, Value a, Value b) { return mlir::arith::CmpIOp::create(*this, p, a, b); }
+  Value select(Value c, Value a, Value b) { return mlir::arith::SelectOp::create(*this, c, a, b); }
   /// x rounded down to a multiple of `m`, a power of two; x >= 0.
   Value roundDown(Value x, int64_t m);
   Value minimum(Value a, Value b) { return mlir::arith::MinSIOp::create(*this, a, b); }

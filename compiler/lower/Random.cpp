@@ -100,11 +100,10 @@ void UniformEmitter::run(llvm::StringRef name) {
     Value counter = arith::ShRUIOp::create(b, first, b.i64(perCounter == 2 ? 1 : 2));
     Value counters = b.add(b.splat(counter, lanes), b.step(i64, lanes));
     Values v = numbers(emitPhilox(b, seed, ordinal, counters, 0));
-    Value all = perCounter == 2 ? interleave(v[0], v[1])
-                                : interleave(interleave(v[0], v[2]), interleave(v[1], v[3]));
+    Value all = perCounter == 2 ? interleave(v[0], v[1]) : interleave(interleave(v[0], v[2]), interleave(v[1], v[3]));
     Value last = b.add(first, b.i64(chunk));
-    Value inside = arith::AndIOp::create(b, b.compare(Pred::sge, first, b.begin()),
-                                         b.compare(Pred::sle, last, b.end()));
+    Value inside =
+        arith::AndIOp::create(b, b.compare(Pred::sge, first, b.begin()), b.compare(Pred::sle, last, b.end()));
     b.ifElse(
         inside, i64,
         [&] {
@@ -114,9 +113,8 @@ void UniformEmitter::run(llvm::StringRef name) {
         [&] {
           b.store(all, buffer, b.i64(0), type);
           Value from = arith::MaxSIOp::create(b, first, b.begin());
-          b.loop(from, b.minimum(last, b.end()), 1, [&](Value i) {
-            b.store(b.load(buffer, b.sub(i, first), type, 1), out, i, type);
-          });
+          b.loop(from, b.minimum(last, b.end()), 1,
+                 [&](Value i) { b.store(b.load(buffer, b.sub(i, first), type, 1), out, i, type); });
           return Values{first};
         });
   });

@@ -1,5 +1,5 @@
-#include "compiler/lower/ReduceCommon.h"
 #include "compiler/lower/BodyEmitter.h"
+#include "compiler/lower/ReduceCommon.h"
 
 using namespace mlir;
 
@@ -118,14 +118,12 @@ Value ReduceOps::fold(Values accs) {
 
 bool emitReduce(KernelBuilder &b, llvm::StringRef name, const ReduceSpec &spec, Diag &diag) {
   for (const ExprInput &in : spec.expr.inputs)
-    if (in.access == ExprInput::Strided &&
-        (in.strides.size() != 2 || (in.strides[1] != 0 && in.strides[1] != 1)))
-      return diag.fail(ErrorKind::Internal,
-                       "reduction " + name.str() + ": expected strides {row, 0 or 1}");
+    if (in.access == ExprInput::Strided && (in.strides.size() != 2 || (in.strides[1] != 0 && in.strides[1] != 1)))
+      return diag.fail(ErrorKind::Internal, "reduction " + name.str() + ": expected strides {row, 0 or 1}");
   if ((spec.kind == ReduceKind::Dot) != (spec.factor >= 0) || (spec.columns && spec.factor >= 0))
-    return diag.fail(ErrorKind::Internal, "reduction " + name.str() + ": expected a second value of a dot in rows only");
-  return spec.columns ? emitReduceColumns(b, name, spec, diag)
-                      : emitReduceRows(b, name, spec, diag);
+    return diag.fail(ErrorKind::Internal,
+                     "reduction " + name.str() + ": expected a second value of a dot in rows only");
+  return spec.columns ? emitReduceColumns(b, name, spec, diag) : emitReduceRows(b, name, spec, diag);
 }
 
 } // namespace torchc::lower

@@ -13,8 +13,7 @@ namespace {
 class ColumnsEmitter {
 public:
   ColumnsEmitter(KernelBuilder &b, const ReduceSpec &spec, Diag &diag)
-      : b(b), spec(spec), eval(b, spec.expr, diag),
-        in(spec.expr.nodes[size_t(spec.node)].dtype), ops(b, spec.kind, in),
+      : b(b), spec(spec), eval(b, spec.expr, diag), in(spec.expr.nodes[size_t(spec.node)].dtype), ops(b, spec.kind, in),
         stripWidth(ops.chains) {}
 
   bool run(llvm::StringRef name);
@@ -81,9 +80,7 @@ Values ColumnsEmitter::argStep(Value x, Value best, Value bestIndex, Value row) 
   if (isFloat(ops.acc)) {
     unsigned n = KernelBuilder::lanesOf(x);
     Type bits = b.wide(b.getIntegerType(ops.accBits()), n);
-    auto uno = [&](Value v) -> Value {
-      return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, v, v);
-    };
+    auto uno = [&](Value v) -> Value { return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, v, v); };
     // The extreme of the two differs from `best` in its bits, and `best` isn't a NaN already.
     Value both = ops.combine(best, x);
     Value differs = b.compare(Pred::ne, Value(arith::BitcastOp::create(b, bits, both)),
@@ -137,15 +134,12 @@ void ColumnsEmitter::runDown(Value from, Value to, unsigned lanes, unsigned vect
 
 /// One block of rows into chain row 0 of the strip: chain j takes rows j, j + C ...; then the fold. Chains without rows
 /// hold the identity, which changes nothing, so they are left out.
-void ColumnsEmitter::stripBlock(Value column, Value firstRow, Value length, Value from, Value to,
-                                unsigned lanes) {
+void ColumnsEmitter::stripBlock(Value column, Value firstRow, Value length, Value from, Value to, unsigned lanes) {
   auto across = [&](KernelBuilder::PlainBody body) { b.loop(from, to, lanes, body); };
   Value zero = b.i64(0), live = b.minimum(length, b.i64(ops.chains));
   b.loop(zero, live, 1, [&](Value j) {
     moveToRow(b.add(firstRow, j));
-    across([&](Value x) {
-      b.store(element(b.add(column, x), lanes, 1)[0], chainMemory, at(j, x), ops.acc);
-    });
+    across([&](Value x) { b.store(element(b.add(column, x), lanes, 1)[0], chainMemory, at(j, x), ops.acc); });
   });
   b.loop(live, length, 1, [&](Value r) {
     Value chain = arith::AndIOp::create(b, r, b.i64(ops.chains - 1));
@@ -157,8 +151,7 @@ void ColumnsEmitter::stripBlock(Value column, Value firstRow, Value length, Valu
     });
   });
   b.whileLoop(
-      {b.i64(ops.chains / 2), live},
-      [&](ValueRange s) { return b.compare(Pred::sgt, s[0], zero); },
+      {b.i64(ops.chains / 2), live}, [&](ValueRange s) { return b.compare(Pred::sgt, s[0], zero); },
       [&](ValueRange s) {
         Value w = s[0];
         b.loop(w, s[1], 1, [&](Value hi) {
@@ -179,8 +172,7 @@ void ColumnsEmitter::strip(Value column, Value from, Value to, unsigned lanes) {
   Value zero = b.i64(0), one = b.i64(1);
   auto mergeInto = [&](Value level) { // chain row 0 = levels[level] o chain row 0
     across([&](Value x) {
-      Value sum = ops.combine(b.load(levels, at(level, x), ops.acc, lanes),
-                              b.load(chainMemory, x, ops.acc, lanes));
+      Value sum = ops.combine(b.load(levels, at(level, x), ops.acc, lanes), b.load(chainMemory, x, ops.acc, lanes));
       b.store(sum, chainMemory, x, ops.acc);
     });
   };
@@ -188,32 +180,23 @@ void ColumnsEmitter::strip(Value column, Value from, Value to, unsigned lanes) {
     stripBlock(column, row, b.minimum(b.i64(reduceBlock), b.sub(rows, row)), from, to, lanes);
     Values merged = b.whileLoop(
         {carried[0], carried[1]},
-        [&](ValueRange s) {
-          return b.compare(Pred::ne, Value(arith::AndIOp::create(b, s[0], one)), zero);
-        },
+        [&](ValueRange s) { return b.compare(Pred::ne, Value(arith::AndIOp::create(b, s[0], one)), zero); },
         [&](ValueRange s) {
           Value top = b.sub(s[1], one);
           mergeInto(top);
           return Values{arith::ShRUIOp::create(b, s[0], one), top};
         });
-    across([&](Value x) {
-      b.store(b.load(chainMemory, x, ops.acc, lanes), levels, at(merged[1], x), ops.acc);
-    });
+    across([&](Value x) { b.store(b.load(chainMemory, x, ops.acc, lanes), levels, at(merged[1], x), ops.acc); });
     return Values{b.add(carried[0], one), b.add(merged[1], one)};
   });
   // The last value stored is still in chain row 0.
-  b.loop(one, state[1], 1, [&](Value i) {
-    mergeInto(b.sub(b.sub(state[1], one), i));
-  });
-  across([&](Value x) {
-    storeResult(b.load(chainMemory, x, ops.acc, lanes), b.add(column, x));
-  });
+  b.loop(one, state[1], 1, [&](Value i) { mergeInto(b.sub(b.sub(state[1], one), i)); });
+  across([&](Value x) { storeResult(b.load(chainMemory, x, ops.acc, lanes), b.add(column, x)); });
 }
 
 void ColumnsEmitter::orderedStrip(Value column, Value width) {
   Value full = b.roundDown(width, ops.lanes);
-  b.ifThen(b.compare(Pred::sgt, full, b.i64(0)),
-           [&] { strip(column, b.i64(0), full, ops.lanes); });
+  b.ifThen(b.compare(Pred::sgt, full, b.i64(0)), [&] { strip(column, b.i64(0), full, ops.lanes); });
   b.ifThen(b.compare(Pred::slt, full, width), [&] { strip(column, full, width, 1); });
 }
 
@@ -235,9 +218,8 @@ bool ColumnsEmitter::run(llvm::StringRef name) {
     Type type = b.elementType(ops.acc);
     chainMemory = b.stackSlots(type, ops.chains * stripWidth, 64);
     levels = b.stackSlots(type, 44 * stripWidth, 64); // 2^44 blocks: more than memory can hold
-    b.loop(b.begin(), b.end(), stripWidth, [&](Value column) {
-      orderedStrip(column, b.minimum(b.i64(stripWidth), b.sub(b.end(), column)));
-    });
+    b.loop(b.begin(), b.end(), stripWidth,
+           [&](Value column) { orderedStrip(column, b.minimum(b.i64(stripWidth), b.sub(b.end(), column))); });
   } else {
     Value n = b.sub(b.end(), b.begin());
     unsigned lanes = ops.isArg() ? b.target().lanes(64) : ops.lanes;

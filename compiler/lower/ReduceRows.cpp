@@ -13,8 +13,8 @@ namespace {
 class RowsEmitter {
 public:
   RowsEmitter(KernelBuilder &b, const ReduceSpec &spec, Diag &diag)
-      : b(b), spec(spec), eval(b, spec.expr, diag),
-        in(spec.expr.nodes[size_t(spec.node)].dtype), ops(b, spec.kind, in) {}
+      : b(b), spec(spec), eval(b, spec.expr, diag), in(spec.expr.nodes[size_t(spec.node)].dtype),
+        ops(b, spec.kind, in) {}
 
   bool run(llvm::StringRef name);
 
@@ -75,8 +75,7 @@ bool RowsEmitter::canMask() const {
     return true;
   if (b.target().isa != codegen::Isa::V3)
     return false;
-  return llvm::all_of(spec.expr.inputs,
-                      [](const ExprInput &input) { return itemSize(input.dtype) >= 4; });
+  return llvm::all_of(spec.expr.inputs, [](const ExprInput &input) { return itemSize(input.dtype) >= 4; });
 }
 
 Values RowsEmitter::tail(Value from, Value rest, ValueRange accs) {
@@ -88,8 +87,7 @@ Values RowsEmitter::tail(Value from, Value rest, ValueRange accs) {
     limit = arith::TruncIOp::create(b, laneType, rest);
   Values out;
   for (unsigned v = 0; v < accs.size(); ++v) {
-    Value lane = b.add(b.step(laneType, ops.lanes),
-                       b.intConst(b.wide(laneType, ops.lanes), int64_t(v) * ops.lanes));
+    Value lane = b.add(b.step(laneType, ops.lanes), b.intConst(b.wide(laneType, ops.lanes), int64_t(v) * ops.lanes));
     Value mask = b.compare(Pred::slt, lane, b.splat(limit, ops.lanes));
     Value index = b.add(from, b.i64(int64_t(v) * ops.lanes)), acc = accs[v];
     out.push_back(b.select(mask, accumulated(index, ops.lanes, acc, mask)[0], acc));
@@ -117,9 +115,8 @@ Value RowsEmitter::block(Value from, Value length) {
   unsigned numVectors = unsigned(ops.chains) / ops.lanes;
   Values init(numVectors, ops.identity(ops.lanes));
   Value full = b.roundDown(length, ops.chains);
-  Values accs = b.loop(b.i64(0), full, ops.chains, init, [&](Value i, ValueRange carried) {
-    return accumulated(b.add(from, i), ops.lanes, carried);
-  });
+  Values accs = b.loop(b.i64(0), full, ops.chains, init,
+                       [&](Value i, ValueRange carried) { return accumulated(b.add(from, i), ops.lanes, carried); });
   Value rest = b.sub(length, full);
   accs = b.ifElse(
       b.compare(Pred::ne, rest, b.i64(0)), ValueRange(accs).getTypes(),
@@ -137,9 +134,7 @@ Value RowsEmitter::reduceRow(Value n) {
     Value v = block(from, b.minimum(blockSize, b.sub(n, from)));
     Values merged = b.whileLoop(
         {carried[0], carried[1], v},
-        [&](ValueRange s) {
-          return b.compare(Pred::ne, Value(arith::AndIOp::create(b, s[0], one)), zero);
-        },
+        [&](ValueRange s) { return b.compare(Pred::ne, Value(arith::AndIOp::create(b, s[0], one)), zero); },
         [&](ValueRange s) {
           Value top = b.sub(s[1], one);
           Value left = b.load(levels, top, ops.acc, 1);
@@ -153,8 +148,7 @@ Value RowsEmitter::reduceRow(Value n) {
       [&] {
         Value top = b.sub(state[1], one);
         Values r = b.whileLoop(
-            {top, b.load(levels, top, ops.acc, 1)},
-            [&](ValueRange s) { return b.compare(Pred::sgt, s[0], zero); },
+            {top, b.load(levels, top, ops.acc, 1)}, [&](ValueRange s) { return b.compare(Pred::sgt, s[0], zero); },
             [&](ValueRange s) {
               Value next = b.sub(s[0], one);
               return Values{next, ops.combine(b.load(levels, next, ops.acc, 1), s[1])};

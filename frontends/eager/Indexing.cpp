@@ -26,9 +26,8 @@ void checkIndex(KernelStatus s, const IndexFault &fault, const Resolved &r, int6
   bool elementwise = r.info.shape == ShapeRule::Gather || r.info.shape == ShapeRule::Scatter; // PyTorch's classes
   if (s == KernelStatus::IndexOutOfRange)
     fail(elementwise ? ErrorKind::Runtime : ErrorKind::Index,
-         "index " + std::to_string(fault.value) + " is out of bounds for dimension " +
-                               std::to_string(dim) + " with size " + std::to_string(bound) + " (" + r.info.name +
-                               "(): index out of range in self)");
+         "index " + std::to_string(fault.value) + " is out of bounds for dimension " + std::to_string(dim) +
+             " with size " + std::to_string(bound) + " (" + r.info.name + "(): index out of range in self)");
   fail(statusKind(s), std::string(r.info.name) + "(): " + statusText(s));
 }
 

@@ -18,7 +18,8 @@ inline constexpr int inlineDims = 5;
 /// More flags of a tensor, in the bits that runtime/core/ThreadState.h leaves free.
 inline constexpr uint32_t flagManyDims = 1u << 10; // sizes and strides are out of line
 inline constexpr uint32_t flagOwnVersion = 1u << 11; // `.data`: counts its own versions
-inline constexpr uint32_t flagDeferredData = 1u << 13; // deferred: `data` is an offset into a storage without memory yet
+inline constexpr uint32_t flagDeferredData = 1u
+                                             << 13; // deferred: `data` is an offset into a storage without memory yet
 /// Any of these sends an op to its slow path.
 inline constexpr uint32_t dispatchSlow = slowFlags | flagManyDims;
 
@@ -55,9 +56,7 @@ struct alignas(64) TensorImpl {
                                                  : inlineStrides;
   }
   Dims dims() const { return Dims(sizes(), rank); }
-  uint32_t &version() {
-    return TORCHC_LIKELY(storage && !(flags & flagOwnVersion)) ? storage->version : ownVersion;
-  }
+  uint32_t &version() { return TORCHC_LIKELY(storage && !(flags & flagOwnVersion)) ? storage->version : ownVersion; }
   bool contiguous() const { return !(flags & FlagNonContiguous); }
   bool requiresGrad() const { return flags & FlagRequiresGrad; }
   int64_t nbytes() const { return numel * itemSize(dtype); }

@@ -40,8 +40,7 @@ template <class T> inline void copyRow(T *to, const T *from, int64_t count) {
 }
 
 /// Sixteen rows of k at a time keep whole cache lines of every column in use.
-template <class T>
-int64_t packColumns4(const T *b, int64_t bColumn, int64_t k, int64_t width, T *out) {
+template <class T> int64_t packColumns4(const T *b, int64_t bColumn, int64_t k, int64_t width, T *out) {
   int64_t done = k / 16 * 16;
   for (int64_t i = 0; i < done; i += 16)
     for (int64_t j = 0; j < width; j += 4) {
@@ -88,16 +87,15 @@ template <class T> int64_t packSix(const T *a, int64_t aRow, int64_t k, T *out) 
     V4<T> lo = __builtin_shufflevector(e, f, 0, 4, 1, 5), hi = __builtin_shufflevector(e, f, 2, 6, 3, 7);
     for (int64_t t = 0; t < 4; ++t) {
       store4(out + 6 * (i + t), r[t]);
-      std::memcpy(out + 6 * (i + t) + 4,
-                  reinterpret_cast<const char *>(t < 2 ? &lo : &hi) + (t & 1) * 2 * sizeof(T), 2 * sizeof(T));
+      std::memcpy(out + 6 * (i + t) + 4, reinterpret_cast<const char *>(t < 2 ? &lo : &hi) + (t & 1) * 2 * sizeof(T),
+                  2 * sizeof(T));
     }
   }
   return i;
 }
 
 /// Rows of A in strips of `rows`; a short last strip keeps its place's stride.
-template <class T>
-void packA(const T *a, int64_t aRow, int64_t aK, int64_t m, int64_t k, int64_t rows, T *out) {
+template <class T> void packA(const T *a, int64_t aRow, int64_t aK, int64_t m, int64_t k, int64_t rows, T *out) {
   for (int64_t r = 0; r < m; r += rows, out += rows * k) {
     const T *p = a + r * aRow;
     int64_t w = least(rows, m - r), i = 0;

@@ -70,8 +70,8 @@ bool gemm(const GemmCall &g) {
 
 } // namespace torchc
 
-extern "C" __attribute__((visibility("default"))) void
-torchc_gemm(void **ptrs, const int64_t *s, const void *scalars, int64_t begin, int64_t end) {
+extern "C" __attribute__((visibility("default"))) void torchc_gemm(void **ptrs, const int64_t *s, const void *scalars,
+                                                                   int64_t begin, int64_t end) {
   using namespace torchc;
   DType t = DType(*static_cast<const uint64_t *>(scalars));
   for (int64_t i = begin; i < end; ++i)

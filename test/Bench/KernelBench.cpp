@@ -72,9 +72,9 @@ static float *make(int64_t n) {
 static void benchGemm() {
   double pk = peak();
   std::printf("FMA peak %.1f GFLOP/s (AVX2)\n", pk);
-  const int64_t shapes[][3] = {{64, 64, 64},     {128, 128, 128},  {256, 256, 256},  {512, 512, 512},
+  const int64_t shapes[][3] = {{64, 64, 64},       {128, 128, 128},    {256, 256, 256}, {512, 512, 512},
                                {1024, 1024, 1024}, {2048, 2048, 2048}, {16, 768, 3072}, {128, 768, 3072},
-                               {64, 64, 32}, {1, 1024, 1024}};
+                               {64, 64, 32},       {1, 1024, 1024}};
   for (auto [m, k, n] : shapes) {
     float *a = make(m * k), *b = make(k * n), *c = make(m * n);
     auto run = [&](int64_t bK, int64_t bColumn) {

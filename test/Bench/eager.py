@@ -29,7 +29,10 @@ STATEMENTS = ["x + y", "x * 2.0", "x - y", "m + m", "m[0]", "m @ m"]
 
 def import_ms(module: str, path: str) -> float:
     """Best wall time of `import module` in a fresh interpreter, in ms."""
-    code = f"import sys, time; sys.path.append({path!r}); t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    code = (
+        f"import sys, time; sys.path.append({path!r}); t = time.perf_counter(); "
+        f"import {module}; print(time.perf_counter() - t)"
+    )
     return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)) * 1e3
 
 
@@ -50,7 +53,12 @@ def main() -> None:
     for statement in STATEMENTS:
         row = {k: best(statement, names[k]) for k in modules}
         ratios = [f"{row['torchc'] / row[k]:.3f}" for k in ("numpy", "torch") if k in row]
-        print(f"{statement:14}" + "".join(f"{v:12.1f}" for v in row.values()) + "   " + ", ".join(ratios))
+        print(
+            f"{statement:14}"
+            + "".join(f"{v:12.1f}" for v in row.values())
+            + "   "
+            + ", ".join(ratios)
+        )
     if "torchc" in modules:
         t = modules["torchc"]
         g = {"x": t.ones(1).requires_grad_(), "y": t.ones(1).requires_grad_()}

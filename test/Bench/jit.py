@@ -68,7 +68,9 @@ def main() -> None:
         compiled(x, y)
     fast = per_step(compiled, batches)
     print(f"digits training step eager               {eager * 1e6:8.1f} us")
-    print(f"digits training step compiled            {fast * 1e6:8.1f} us, {fast / eager:.2f} of eager")
+    print(
+        f"digits training step compiled            {fast * 1e6:8.1f} us, {fast / eager:.2f} of eager"
+    )
     print(compiled.report())
 
 

@@ -503,7 +503,6 @@ def linear_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
         )
         yield Sample(f"{rows}x{k}x{columns} no bias", (transposed(x), plain(w), None))
 
-
     x, w = values(rng, (2, 3, 70), dtype), values(rng, (4, 70), dtype)
     yield Sample("3-d", (plain(x), plain(w), plain(values(rng, (4,), dtype))))
     yield Sample("vector", (plain(values(rng, (70,), dtype)), plain(w), None))

@@ -27,7 +27,9 @@ def double():
 @pytest.mark.parametrize("fn", PROGRAMS)
 def test_integers_in_another_default_dtype(double, fn, dtype):
     def bits(value):
-        return [(t.dtype, _C._to_bytes(t)) for t in (value if isinstance(value, tuple) else (value,))]
+        return [
+            (t.dtype, _C._to_bytes(t)) for t in (value if isinstance(value, tuple) else (value,))
+        ]
 
     x = torch.tensor([0, 1, 2, 5]).to(dtype)
     compiled = _compiled(fn, False, measure=False)

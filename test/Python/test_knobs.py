@@ -17,9 +17,15 @@ step = torchc.compile(lambda x: x.exp() + 1, background=False)
 for _ in range(3):
     step(torchc.ones(4))
 """
+
+
 def run(code: str, **knobs: str) -> str:
     """What the program prints to stderr; it must succeed."""
-    env = os.environ | {"TORCHC_CACHE_DIR": knobs.pop("cache", ""), "PYTHONPATH": os.pathsep.join(sys.path)} | knobs
+    env = (
+        os.environ
+        | {"TORCHC_CACHE_DIR": knobs.pop("cache", ""), "PYTHONPATH": os.pathsep.join(sys.path)}
+        | knobs
+    )
     result = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     return result.stderr
@@ -46,13 +52,24 @@ def test_dump_that_cannot_be_written_keeps_the_program_eager(tmp_path):
 
 
 def test_unknown_choice_is_refused():
-    code = "import torchc as t\ntry: t.compile(abs)\nexcept ValueError as e: assert 'expected one of off, helper' in str(e)"
-    assert run(code + "\nelse: raise AssertionError", TORCHC_COMPILE="inprocess") == ""
+    code = """
+import torchc
+try:
+    torchc.compile(abs)
+except ValueError as error:
+    assert "expected one of off, helper" in str(error)
+else:
+    raise AssertionError
+"""
+    assert run(code, TORCHC_COMPILE="inprocess") == ""
 
 
 @pytest.mark.parametrize(
     "knob, value, text",
-    [("TORCHC_NUM_THREADS", "many", "expected a number from 1 to 1024"), ("TORCHC_ISA", "v9", "expected v3 or v4")],
+    [
+        ("TORCHC_NUM_THREADS", "many", "expected a number from 1 to 1024"),
+        ("TORCHC_ISA", "v9", "expected v3 or v4"),
+    ],
 )
 def test_refused_value_is_said(knob, value, text):
     err = run("import torchc", **{knob: value})

@@ -29,9 +29,7 @@ template <class F, class I> struct FloatBody {
     auto cmp = [&](auto less) {
       return t(x.kind == V::Float ? less(x.f, y.f) : x.kind == V::Int ? less(x.i, y.i) : less(x.b, y.b));
     };
-    auto bits = [&](auto op) {
-      return x.kind == V::Truth ? t(op(int(x.b), int(y.b)) & 1) : i(I(op(x.i, y.i)));
-    };
+    auto bits = [&](auto op) { return x.kind == V::Truth ? t(op(int(x.b), int(y.b)) & 1) : i(I(op(x.i, y.i))); };
     constexpr I width = sizeof(I) * 8;
     bool inRange = U(y.i) < U(width);
     switch (n.op) {
@@ -103,8 +101,8 @@ struct IntBody {
     std::vector<int64_t> v;
     for (int k = 0; k < body.numNodes; ++k) {
       const BodyNode &n = body.nodes[k];
-      int64_t x = n.a >= 0 ? v[size_t(n.a)] : 0, y = n.b >= 0 ? v[size_t(n.b)] : 0,
-              z = n.c >= 0 ? v[size_t(n.c)] : 0, r = 0;
+      int64_t x = n.a >= 0 ? v[size_t(n.a)] : 0, y = n.b >= 0 ? v[size_t(n.b)] : 0, z = n.c >= 0 ? v[size_t(n.c)] : 0,
+              r = 0;
       auto u = [](int64_t a) { return uint64_t(a); };
       switch (n.op) {
       case BodyOp::Arg: r = args[n.bits]; break;

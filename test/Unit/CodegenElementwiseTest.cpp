@@ -64,8 +64,8 @@ void checkElementwise(const Case &c, Kernel k, int64_t n, Rng &rng) {
       args.push_back(a.get(a.size == 1 && n != 1 ? 0 : i));
     expected.set(i, referenceOp(info, c.type, args));
     ASSERT_TRUE(same(out.type, out.at(i), expected.at(i)))
-        << info.name << " " << shortName(c.type) << " mask " << c.mask << " size " << n << " element " << i
-        << ": got " << show(out.type, out.at(i)) << ", expected " << show(out.type, expected.at(i));
+        << info.name << " " << shortName(c.type) << " mask " << c.mask << " size " << n << " element " << i << ": got "
+        << show(out.type, out.at(i)) << ", expected " << show(out.type, expected.at(i));
   }
 }
 

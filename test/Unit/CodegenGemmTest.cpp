@@ -40,7 +40,8 @@ struct Matrix {
   Scalar at(int64_t i, int64_t j) { return data.get(i * row + j * column); }
 };
 
-template <class T> void check(const GemmKernels &ks, DType t, int64_t m, int64_t n, int64_t k, Layout la, Layout lb, Rng &rng) {
+template <class T>
+void check(const GemmKernels &ks, DType t, int64_t m, int64_t n, int64_t k, Layout la, Layout lb, Rng &rng) {
   Matrix a(t, m, k, la), b(t, k, n, lb);
   fillRandom(a.data, rng, rng() % 8 == 0);
   fillRandom(b.data, rng, rng() % 8 == 0);

@@ -222,7 +222,9 @@ void checkDot(const PackTable *table, DType t, int64_t rows, int64_t n, bool tin
       using A = decltype(zero);
       return toScalar(dotN4<A>(valuesOf<A>(x, r * n, n), valuesOf<A>(y, r * n, n), chains));
     };
-    expected.set(r, t == DType::F64 ? reference(0.0, 32) : isFloat(t) ? reference(0.0f, 64) : reference(uint64_t(0), 32));
+    expected.set(r, t == DType::F64 ? reference(0.0, 32)
+                    : isFloat(t)    ? reference(0.0f, 64)
+                                    : reference(uint64_t(0), 32));
     ASSERT_TRUE(same(t, out.at(r), expected.at(r)))
         << "dot " << shortName(t) << " of " << n << ", row " << r << ": got " << show(t, out.at(r)) << ", expected "
         << show(t, expected.at(r));

@@ -121,9 +121,9 @@ using Rng = std::mt19937_64;
 
 /// About one in five values is special: zeros, infinities, NaN, denormals, limits of integers.
 inline void fillRandom(Array &a, Rng &rng, bool specials = true) {
-  static const double special[] = {0.0,   -0.0,   INFINITY, -INFINITY, NAN,      1e-45,  -1e-40,   3e38,
-                                   1.0,   -1.0,   65504,    65520,     6e-8,     5.97e-8, 2147483648.0,
-                                   -2147483904.0, 9.3e18, -9.3e18, 255.5, 0.5, 1.5, 2.5, 0x1p-25, 0x1.8p-25};
+  static const double special[] = {0.0,    -0.0,    INFINITY, -INFINITY, NAN,  1e-45,   -1e-40,       3e38,
+                                   1.0,    -1.0,    65504,    65520,     6e-8, 5.97e-8, 2147483648.0, -2147483904.0,
+                                   9.3e18, -9.3e18, 255.5,    0.5,       1.5,  2.5,     0x1p-25,      0x1.8p-25};
   for (int64_t i = 0; i < a.size; ++i) {
     Scalar s;
     double u = double(rng() >> 11) * 0x1p-53;

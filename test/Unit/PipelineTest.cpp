@@ -128,7 +128,8 @@ TEST(Pipeline, ReadsTransposedAndSlicedInputs) {
   Program p;
   uint32_t x = p.strided({4, 6}, {1, 4}); // column-major memory
   int64_t shape[] = {3, 8};
-  uint32_t sl = p.view(OpId::Slice, x, {Attr::integer(1), Attr::integer(1), Attr::integer(6), Attr::integer(2)}, {4, 3}, {1, 8}, 4);
+  uint32_t sl = p.view(OpId::Slice, x, {Attr::integer(1), Attr::integer(1), Attr::integer(6), Attr::integer(2)}, {4, 3},
+                       {1, 8}, 4);
   uint32_t t = p.view(OpId::Transpose, sl, {Attr::integer(0), Attr::integer(1)}, {3, 4}, {8, 1}, 4);
   uint32_t n = p.op(OpId::Neg, {t}, {}, {3, 4});
   (void)shape;
@@ -218,7 +219,8 @@ TEST(Pipeline, WritesThroughAViewAndReadsTheBase) {
   Program p;
   uint32_t x = p.input({4, 3});
   uint32_t c = p.op(OpId::Mul, {x, traceNone}, {num(1)}, {4, 3});
-  uint32_t row = p.view(OpId::Slice, c, {Attr::integer(0), Attr::integer(1), Attr::integer(3), Attr::integer(1)}, {2, 3}, {3, 1}, 3);
+  uint32_t row = p.view(OpId::Slice, c, {Attr::integer(0), Attr::integer(1), Attr::integer(3), Attr::integer(1)},
+                        {2, 3}, {3, 1}, 3);
   uint32_t t = p.view(OpId::Transpose, row, {Attr::integer(0), Attr::integer(1)}, {3, 2}, {1, 3}, 3);
   p.into(t, OpId::Add, {t, traceNone}, {num(100)});
   uint32_t y = p.op(OpId::Neg, {c}, {}, {4, 3});
@@ -311,7 +313,11 @@ TEST(Pipeline, StopsAtEveryTextualStage) {
   Program p;
   uint32_t x = p.input({8});
   p.t.addOutput(p.op(OpId::Exp, {x}, {}, {8}));
-  for (auto [stage, fragment] : {std::pair("trace", "exp"), {"torchc", "torchc.exp"}, {"loops", "torchc_entry"}, {"llvm", "define"}, {"asm", "torchc_entry"}}) {
+  for (auto [stage, fragment] : {std::pair("trace", "exp"),
+                                 {"torchc", "torchc.exp"},
+                                 {"loops", "torchc_entry"},
+                                 {"llvm", "define"},
+                                 {"asm", "torchc_entry"}}) {
     compiler::PipelineOptions options;
     options.stop = *compiler::parseStage(stage);
     compiler::Compiled out;

@@ -247,7 +247,9 @@ def _statistic(w: Writer) -> bool:
     t = w.live[x]
     if t.ndim == 0 or 0 in t.shape:
         return w.attempt("torch.mean({0})", x)
-    call = w.pick(["torch.mean({0}, {1}, {2})", "torch.amax({0}, {1}, {2})", "torch.amin({0}, {1}, {2})"])
+    call = w.pick(
+        ["torch.mean({0}, {1}, {2})", "torch.amax({0}, {1}, {2})", "torch.amin({0}, {1}, {2})"]
+    )
     return w.attempt(call, x, int(w.rng.integers(-t.ndim, t.ndim)), w.chance(0.5))
 
 
@@ -489,7 +491,22 @@ _COMMON = [_binary] * 5 + [
     _matmul,
     _matmul,
 ]
-_COMMON += [_scaled, _statistic, _linear, _dot, _gather, _cross_entropy, _softmax, _view, _view, _view, _view, _cat, _index, _scatter]
+_COMMON += [
+    _scaled,
+    _statistic,
+    _linear,
+    _dot,
+    _gather,
+    _cross_entropy,
+    _softmax,
+    _view,
+    _view,
+    _view,
+    _view,
+    _cat,
+    _index,
+    _scatter,
+]
 _FORWARD = (
     _COMMON
     + [_compare, _compare, _where, _where, _cast, _cast, _argmax, _one_hot, _rand]

@@ -103,7 +103,10 @@ def _index_terms(
     t = ops.neg(ops.reshape(picked, target.shape))
     w = None
     if weight is not None:
-        w = ops.reshape(ops.index_select(weight, 0, ops.reshape(safe, (-1,) if safe.numel() else (0,))), target.shape)
+        w = ops.reshape(
+            ops.index_select(weight, 0, ops.reshape(safe, (-1,) if safe.numel() else (0,))),
+            target.shape,
+        )
         t = ops.mul(t, w)
     if smoothing:
         spread = ops.neg(logp)
