@@ -50,13 +50,17 @@ void torchc::jit::appendJsonString(std::string &out, std::string_view text) {
 
 namespace torchc::jit {
 
-/// A fork while another thread adds a record must not leave the lock taken in the child.
+/// A fork while another thread adds a record must not leave the lock taken in the child. Installed when the library is
+/// loaded: a first use that races with a fork would leave the child waiting for a half-made static.
 struct RecordsFork {
-  static void install() {
+  RecordsFork() {
+    Records::global();
     pthread_atfork([] { Records::global().mutex.lock(); }, [] { Records::global().mutex.unlock(); },
                    [] { Records::global().mutex.unlock(); });
   }
 };
+
+static RecordsFork recordsFork;
 
 } // namespace torchc::jit
 
@@ -70,9 +74,7 @@ Records::Records(size_t capacity) : capacity(std::max<size_t>(capacity, 1)) {}
 Records::~Records() = default;
 
 Records &Records::global() {
-  static Records *records = new Records();
-  static bool once = (RecordsFork::install(), true);
-  (void)once;
+  static Records *records = new Records(); // never destroyed: threads may add while the program ends
   return *records;
 }
 

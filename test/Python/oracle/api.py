@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from . import composite, ops, random
-from .composite import *  # noqa: F401,F403
 from .dtypes import Arr, DType, Number, promote_types, result_type  # noqa: F401
-from .ops import *  # noqa: F401,F403
 from .ops import _sizes
 from .tensor import Tensor, no_grad, run_backward, set_grad_enabled, write_in_place  # noqa: F401
+
+# Composites replace the primitives of their names: they come last.
+# isort: off
+from .ops import *  # noqa: F401,F403,E402
+from .composite import *  # noqa: F401,F403,E402
+# isort: on
 
 mm = matmul = ops.matmul
 

@@ -277,13 +277,21 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> An
     return make(reduce.amax(x.arr, dim, keepdim), "max_dim", [x], dim=dim, indices=indices), indices
 
 
+def _not_empty(x: Tensor, dim: Dim, name: str) -> None:
+    """A whole reduction of nothing has its own class of error; along a dimension it is an index error."""
+    if dim in (None, (), []) and 0 in x.shape:
+        raise RuntimeError(f"{name}(): expected at least one element, got shape {tuple(x.shape)}")
+
+
 def amax(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
     """Maximum along dims."""
+    _not_empty(x, dim, "amax")
     return make(reduce.amax(x.arr, dim, keepdim), "amax", [x], x=x, dim=dim)
 
 
 def amin(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
     """Minimum along dims."""
+    _not_empty(x, dim, "amin")
     return make(reduce.amin(x.arr, dim, keepdim), "amax", [x], x=x, dim=dim)
 
 
