@@ -1,0 +1,56 @@
+//===- CompositeCreation.td - tensors from sizes, numbers and random streams; copies and types --------------------===//
+
+#ifndef TORCHC_OPS_COMPOSITECREATION_TD
+#define TORCHC_OPS_COMPOSITECREATION_TD
+
+include "OpSpec.td"
+
+def : Composite<"a tensor of zeros", [
+  Api<"zeros(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "zerosOf">]>;
+def : Composite<"a tensor of ones", [
+  Api<"ones(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "onesOf">]>;
+def : Composite<"uninitialised memory", [
+  Api<"empty(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "emptyOf">]>;
+def : Composite<"a tensor of one number; its type is the number's unless dtype is given", [
+  Api<"full(int[] size, Scalar fill_value, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "fullOf">]>;
+def : Composite<"zeros of another tensor's shape", [
+  Api<"zeros_like(Tensor input, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "zerosLike">]>;
+def : Composite<"ones of another tensor's shape", [
+  Api<"ones_like(Tensor input, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "onesLike">]>;
+def : Composite<"uninitialised memory of another tensor's shape", [
+  Api<"empty_like(Tensor input, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "emptyLike">]>;
+def : Composite<"one number in another tensor's shape", [
+  Api<"full_like(Tensor input, Scalar fill_value, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "fullLike">]>;
+def : Composite<"start, start + step, ... below end; one number alone is the end", [
+  Api<"arange(Scalar start, Scalar? end=None, Scalar step=1, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "arangeOf">]>;
+def : Composite<"ones on the diagonal", [
+  Api<"eye(int n, int? m=None, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "eyeOf">]>;
+def : Composite<"uniform random numbers of [0, 1)", [
+  Api<"rand(int[] size, *, Generator? generator=None, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "randOf">]>;
+def : Composite<"uniform random numbers of [0, 1) in another tensor's shape", [
+  Api<"rand_like(Tensor input, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "randLike">]>;
+def : Composite<"filled with uniform random numbers of [from, to)", [
+  Api<"uniform(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor", inplaceOnly, "uniformInto">]>;
+
+//===-- copies and types ----------------------------------------------------------------------------------------===//
+
+def : Composite<"a copy with memory of its own", [
+  Api<"clone(Tensor input) -> Tensor", ["function", "method"], "cloneOf">]>;
+def : Composite<"the tensor itself if its memory is row-major, else a copy that is", [
+  Api<"contiguous(Tensor input) -> Tensor", methodOnly, "contiguousTensor">]>;
+def : Composite<"a view that autograd doesn't follow", [
+  Api<"detach(Tensor input) -> Tensor", ["function", "method"], "detached">]>;
+def : Composite<"the tensor in another type; itself if nothing changes and copy isn't set", [
+  Api<"to(Tensor input, DType? dtype=None, Device? device=None, bool non_blocking=False, bool copy=False) -> Tensor", methodOnly, "toDType">,
+  Api<"type_as(Tensor input, Tensor other) -> Tensor", methodOnly, "typeAs">]>;
+foreach t = [["float", "F32"], ["double", "F64"], ["half", "F16"], ["bfloat16", "BF16"], ["int", "I32"],
+             ["long", "I64"], ["short", "I16"], ["char", "I8"], ["byte", "U8"], ["bool", "Bool"]] in
+  def : Composite<"the tensor as " # t[0], [
+    Api<t[0] # "(Tensor input) -> Tensor", methodOnly, "to" # t[1]>]>;
+def : Composite<"overwritten with src, broadcast and converted", [
+  Api<"copy(Tensor input, Tensor src, bool non_blocking=False) -> Tensor", inplaceOnly, "copyInto">]>;
+def : Composite<"overwritten with one number", [
+  Api<"fill(Tensor input, Operand value) -> Tensor", inplaceOnly, "fillWith">,
+  Api<"zero(Tensor input) -> Tensor", inplaceOnly, "fillZero">]>;
+
+#endif
