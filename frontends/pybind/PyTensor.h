@@ -181,6 +181,7 @@ bool addAutograd(PyObject *module);
 bool addState(PyObject *module);
 bool addJit(PyObject *module);
 bool addExport(PyObject *module);
+bool addOnnx(PyObject *module);
 
 /// Method tables that Tensor is made of; of two entries with one name the earlier table's counts.
 extern PyMethodDef tensorMethods[], tensorConversions[], tensorAutogradMethods[];

@@ -1,0 +1,71 @@
+#include "frontends/onnx/ops/Ops.h"
+
+namespace torchc::onnx {
+namespace {
+
+/// Axes are an attribute below opset 13 (ReduceSum) or 18, an input since; no axes mean all of them.
+template <Tensor (*F)(const Tensor &, IntList, bool)> void reduce(NodeRun &n) {
+  Tensor x = n.tensor(0);
+  std::vector<int64_t> axes = intsOf(n, "axes", 1);
+  if (axes.empty() && n.intAttr("noop_with_empty_axes"))
+    return n.set(x);
+  for (int64_t &a : axes)
+    a = axisOf(n, a, x.dim());
+  if (axes.empty())
+    for (int64_t i = 0; i < x.dim(); i++)
+      axes.push_back(i);
+  n.set(F(x, axes, n.intAttr("keepdims")));
+}
+
+/// Sums keep the operand's type here, integers too.
+Tensor total(const Tensor &x, IntList axes, bool keep) { return sum(x, axes, keep, x.dtype()); }
+Tensor average(const Tensor &x, IntList axes, bool keep) {
+  if (isFloat(x.dtype()))
+    return mean(x, axes, keep);
+  int64_t count = 1;
+  for (int64_t a : axes)
+    count *= x.sizes()[size_t(a)];
+  return div(total(x, axes, keep), count, std::string_view("trunc"));
+}
+Tensor largest(const Tensor &x, IntList axes, bool keep) { return x.dim() ? amax(x, axes, keep) : x; }
+Tensor smallest(const Tensor &x, IntList axes, bool keep) { return x.dim() ? amin(x, axes, keep) : x; }
+Tensor norm1(const Tensor &x, IntList axes, bool keep) { return total(abs(x), axes, keep); }
+Tensor norm2(const Tensor &x, IntList axes, bool keep) {
+  return to(sqrt(total(mul(x, x), axes, keep)), x.dtype());
+}
+Tensor squares(const Tensor &x, IntList axes, bool keep) { return total(mul(x, x), axes, keep); }
+Tensor logOfSum(const Tensor &x, IntList axes, bool keep) { return log(total(x, axes, keep)); }
+Tensor logOfExps(const Tensor &x, IntList axes, bool keep) {
+  if (!x.dim())
+    return x;
+  Tensor top = amax(x, axes, true);
+  constexpr double inf = __builtin_inf();
+  top = where(eq(abs(top), inf), 0, top); // all -inf: their sum is 0
+  Tensor s = add(log(sum(exp(sub(x, top)), axes, true)), top);
+  return keep ? s : sum(s, axes, false);
+}
+
+template <Tensor (*F)(const Tensor &, std::optional<int64_t>, bool)> void position(NodeRun &n) {
+  Tensor x = n.tensor(0);
+  int64_t axis = axisOf(n, n.intAttr("axis"), x.dim());
+  if (!n.intAttr("select_last_index"))
+    return n.set(F(x, axis, n.intAttr("keepdims")));
+  int64_t size = x.sizes()[size_t(axis)];
+  std::vector<int64_t> backwards;
+  for (int64_t i = size; i-- > 0;)
+    backwards.push_back(i);
+  n.set(rsub(F(index_select(x, axis, intVector(backwards)), axis, n.intAttr("keepdims")), size - 1));
+}
+
+const HandlerRow rows[] = {
+    {"ReduceSum", reduce<total>},     {"ReduceMean", reduce<average>},     {"ReduceMax", reduce<largest>},
+    {"ReduceMin", reduce<smallest>},  {"ReduceL1", reduce<norm1>},         {"ReduceL2", reduce<norm2>},
+    {"ReduceSumSquare", reduce<squares>}, {"ReduceLogSum", reduce<logOfSum>}, {"ReduceLogSumExp", reduce<logOfExps>},
+    {"ArgMax", position<argmax>},     {"ArgMin", position<argmin>},
+};
+
+} // namespace
+
+Rows reductionRows() { return Rows(rows, std::size(rows)); }
+
+} // namespace torchc::onnx
