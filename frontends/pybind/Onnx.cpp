@@ -1,4 +1,6 @@
 // torchc.onnx: a model file as an object that Python can run.
+#include "dialects/trace/SavedProgram.h"
+#include "frontends/onnx/Export.h"
 #include "frontends/onnx/Program.h"
 #include "frontends/pybind/PyTensor.h"
 
@@ -113,7 +115,57 @@ PyObject *run(PyObject *, PyObject *args) {
   });
 }
 
-PyMethodDef functions[] = {{"_onnx_load", load, METH_O, nullptr},
+std::vector<std::string> stringsOf(PyObject *list) {
+  std::vector<std::string> out;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+    const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+    if (!text)
+      throw PythonError();
+    out.push_back(text);
+  }
+  return out;
+}
+
+uint32_t builtinOp(std::string_view name) {
+  std::optional<OpId> id = lookupOp(opBaseName(name));
+  return id ? uint32_t(*id) : unresolvedOp;
+}
+
+/// _onnx_export(trace, [(name, tensor)], opset, [input name], [output name]): bytes
+PyObject *exportBytes(PyObject *, PyObject *args) {
+  const char *data;
+  Py_ssize_t size;
+  long long opset;
+  PyObject *list, *inputNames, *outputNames;
+  if (!PyArg_ParseTuple(args, "y#O!LO!O!", &data, &size, &PyList_Type, &list, &opset, &PyList_Type, &inputNames,
+                        &PyList_Type, &outputNames))
+    return nullptr;
+  return guarded([&]() -> PyObject * {
+    SavedProgram program;
+    Diag diag;
+    if (!readTrace({reinterpret_cast<const uint8_t *>(data), size_t(size)}, program.trace, diag, builtinOp))
+      throw Error(diag.kind, diag.text);
+    std::vector<Tensor> kept;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+      const char *name;
+      PyObject *tensor;
+      if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "sO", &name, &tensor))
+        throw PythonError();
+      kept.push_back(contiguous(detach(Tensor::borrow(implOf(tensor)))));
+      const Tensor &t = kept.back();
+      program.weights.push_back({name,
+                                 t.dtype(),
+                                 {t.sizes().begin(), t.sizes().end()},
+                                 {static_cast<const uint8_t *>(t.data()), size_t(t.numel() * itemSize(t.dtype()))}});
+    }
+    std::string bytes =
+        onnx::exportModel(program, {opset, "main_graph", stringsOf(inputNames), stringsOf(outputNames)});
+    return check(PyBytes_FromStringAndSize(bytes.data(), Py_ssize_t(bytes.size())));
+  });
+}
+
+PyMethodDef functions[] = {{"_onnx_export", exportBytes, METH_VARARGS, nullptr},
+                           {"_onnx_load", load, METH_O, nullptr},
                            {"_onnx_info", info, METH_O, nullptr},
                            {"_onnx_weights", weights, METH_O, nullptr},
                            {"_onnx_run", run, METH_VARARGS, nullptr},

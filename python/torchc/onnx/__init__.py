@@ -8,11 +8,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 
 from torchc import _C
+from torchc.errors import Unsupported
 
-__all__ = ["ONNXModel", "load"]
+__all__ = ["ONNXModel", "ONNXProgram", "export", "load"]
+
+_DEFAULT_OPSET = 21
 
 
 class ONNXModel:
@@ -103,3 +107,87 @@ def load(f: str | os.PathLike | bytes) -> ONNXModel:
     torchc lacks, OSError for a file that can't be read; each names the node or tensor.
     """
     return ONNXModel(_C._onnx_load(f if isinstance(f, bytes) else os.fspath(f)))
+
+
+class ONNXProgram:
+    """An exported model. `model_bytes` is the file; calling the program runs it."""
+
+    def __init__(self, model_bytes: bytes) -> None:
+        self.model_bytes = model_bytes
+
+    def save(self, destination: str | os.PathLike) -> None:
+        """Writes the model: whole, or not at all."""
+        path = os.fspath(destination)
+        folder = os.path.dirname(path) or "."
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".onnx-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(self.model_bytes)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    def __call__(self, *args, **kwargs):
+        return load(self.model_bytes)(*args, **kwargs)
+
+
+def export(
+    model: Callable,
+    args: Sequence = (),
+    f: str | os.PathLike | None = None,
+    *,
+    kwargs: Mapping | None = None,
+    verbose: bool | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    dynamic_axes=None,
+    dynamic_shapes=None,
+    training=None,
+    export_params: bool = True,
+    keep_initializers_as_inputs: bool = False,
+    do_constant_folding: bool = True,
+    dynamo: bool = True,
+    external_data: bool = False,
+) -> ONNXProgram:
+    """Records `model(*args, **kwargs)` and writes it as an ONNX model.
+
+    Args:
+        model: a module or a function of tensors.
+        args, kwargs: example inputs; sizes are constants of the exported model.
+        f: where to write; None only returns the program.
+        input_names, output_names: for the first inputs and outputs; others keep the function's parameter names and
+            `output` or `output0`, `output1`, ...
+        opset_version: 13 to the newest, 21 by default.
+        dynamic_axes, dynamic_shapes: None; sizes that vary raise Unsupported.
+        verbose: True prints the recorded program.
+        training, do_constant_folding, dynamo, keep_initializers_as_inputs, export_params, external_data: accepted at
+            their defaults; weights are always stored in the model.
+
+    Parameters and buffers become initializers under their names. Each node's doc_string is the line it comes from.
+
+    Raises Unsupported for what one graph can't hold, NotImplementedError for what ONNX can't say, naming op and line,
+    ValueError for an opset out of range, OSError when `f` can't be written.
+    """
+    from torchc.export import export as record
+
+    if dynamic_axes or dynamic_shapes:
+        raise Unsupported("onnx.export(dynamic_axes=...): sizes that vary; export once per size")
+    if keep_initializers_as_inputs or external_data or not export_params:
+        raise Unsupported("onnx.export(): weights are always initializers inside the model")
+    if isinstance(args, _C.Tensor):
+        args = (args,)
+    program = record(model, tuple(args), kwargs)
+    if verbose:
+        print(program)
+    opset = _DEFAULT_OPSET if opset_version is None else opset_version
+    names = [list(input_names or ()), list(output_names or ())]
+    data = _C._onnx_export(program.trace, list(program.state_dict.items()), opset, *names)
+    result = ONNXProgram(data)
+    if f is not None:
+        result.save(f)
+    return result

@@ -1,0 +1,191 @@
+// Ops that ONNX says in another way than by a rename.
+#include "frontends/eager/Api.h"
+#include "frontends/eager/Modes.h"
+#include "frontends/onnx/GraphBuilder.h"
+#include "frontends/onnx/Model.h"
+
+namespace torchc::onnx {
+namespace {
+
+using V = OutValue;
+using Ins = std::vector<V>;
+using Attrs = std::vector<Attr>;
+
+std::vector<int64_t> listOf(const Attr &a) { return {a.list, a.list + a.size}; }
+std::vector<int64_t> listOf(const Dims &d) { return {d.begin(), d.end()}; }
+std::vector<OutAttr> axis(const Attr &dim) { return {{"axis", dim.i}}; }
+
+V castOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &type) { return b.cast(in[0], type.dtype); }
+
+V reshapeOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &type) {
+  std::vector<int64_t> shape = listOf(type.dims);
+  bool zero = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  return b.node("Reshape", {in[0], b.ints(shape)}, type,
+                zero ? std::vector<OutAttr>{{"allowzero", int64_t(1)}} : std::vector<OutAttr>());
+}
+
+V transposeOp(GraphBuilder &b, const Ins &in, const Attrs &attrs, const TensorType &type) {
+  std::vector<int64_t> perm;
+  for (int i = 0; i < type.dims.size(); i++)
+    perm.push_back(i);
+  std::swap(perm[size_t(attrs[0].i)], perm[size_t(attrs[1].i)]);
+  return b.node("Transpose", {in[0]}, type, {{"perm", perm}});
+}
+
+V expandOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &type) {
+  return b.node("Expand", {in[0], b.ints(listOf(type.dims))}, type);
+}
+
+V sliceOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return b.node("Slice", {in[0], b.ints({a[1].i}), b.ints({a[2].i}), b.ints({a[0].i}), b.ints({a[3].i})}, type);
+}
+
+/// Axes are an input since opset 13 (sums) or 18.
+V reduction(GraphBuilder &b, const char *op, V x, const Attrs &a, const TensorType &type, int64_t inputSince) {
+  std::vector<int64_t> axes = listOf(a[0]);
+  if (axes.empty())
+    return b.node("Identity", {x}, type);
+  OutAttr keep{"keepdims", a[1].i};
+  if (b.opset < inputSince)
+    return b.node(op, {x}, type, {{"axes", axes}, keep});
+  return b.node(op, {x, b.ints(axes)}, type, {keep});
+}
+
+V sumOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return reduction(b, "ReduceSum", b.cast(in[0], type.dtype), a, type, 13);
+}
+
+template <bool Largest> V extremumOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  bool narrow = type.dtype == DType::Bool || type.dtype == DType::I16;
+  TensorType wide{narrow ? DType::I32 : type.dtype, type.dims};
+  return b.cast(reduction(b, Largest ? "ReduceMax" : "ReduceMin", b.cast(in[0], wide.dtype), a, wide, 18), type.dtype);
+}
+
+template <bool Largest> V positionOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  std::vector<int64_t> axes = listOf(a[0]);
+  V x = in[0];
+  Dims dims = b.dims(x);
+  int64_t keep = a[1].i, along = axes.empty() ? 0 : axes[0];
+  if (b.dtype(x) == DType::Bool)
+    x = b.cast(x, DType::U8);
+  if (axes.size() != 1) {
+    if (int(axes.size()) != dims.size()) // over several of the dimensions, not all
+      return V();
+    x = b.node("Reshape", {x, b.ints({dims.numel()})}, {b.dtype(x), Dims({dims.numel()})});
+    keep = along = 0;
+  }
+  TensorType got = type;
+  if (axes.size() != 1)
+    got.dims = Dims();
+  V v = b.node(Largest ? "ArgMax" : "ArgMin", {x}, got, {{"axis", along}, {"keepdims", keep}});
+  return got.dims == type.dims ? v : b.node("Reshape", {v, b.ints(listOf(type.dims))}, type);
+}
+
+V overDim(GraphBuilder &b, const char *op, const Ins &in, const Attrs &a, const TensorType &type) {
+  return b.node(op, in, type, axis(a[0]));
+}
+V softmaxOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return type.dims.size() ? overDim(b, "Softmax", in, a, type) : V();
+}
+V logSoftmaxOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return type.dims.size() ? overDim(b, "LogSoftmax", in, a, type) : V();
+}
+V catOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return overDim(b, "Concat", in, a, type);
+}
+V gatherOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return overDim(b, "GatherElements", in, a, type);
+}
+V indexSelectOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return b.dims(in[1]).size() == 1 ? overDim(b, "Gather", in, a, type) : V();
+}
+V scatterOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return overDim(b, "ScatterElements", in, a, type);
+}
+V scatterAddOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return b.node("ScatterElements", in, type, {{"axis", a[0].i}, {"reduction", std::string("add")}});
+}
+/// index_add: one index for each slice becomes one for each element.
+V indexAddOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  Dims source = b.dims(in[2]);
+  if (!source.size())
+    return V();
+  std::vector<int64_t> line(size_t(source.size()), 1);
+  line[size_t(a[0].i)] = source[int(a[0].i)];
+  DType t = b.dtype(in[1]);
+  V index = b.node("Reshape", {in[1], b.ints(line)}, {t, Dims(line.data(), int(line.size()))});
+  index = b.node("Expand", {index, b.ints(listOf(source))}, {t, source});
+  return b.node("ScatterElements", {in[0], index, in[2]}, type, {{"axis", a[0].i}, {"reduction", std::string("add")}});
+}
+
+V notEqual(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &type) {
+  return b.node("Not", {b.node("Equal", in, type)}, type);
+}
+/// ONNX compares numbers only.
+template <int Op> V ordered(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &type) {
+  constexpr const char *names[] = {"Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
+  Ins wide = in;
+  for (V &v : wide)
+    v = b.dtype(v) == DType::Bool ? b.cast(v, DType::I32) : v;
+  return b.node(names[Op], wide, type);
+}
+V equalOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &type) { return b.node("Equal", in, type); }
+
+/// A tensor that depends on nothing is a constant.
+template <OpId Id> V creation(GraphBuilder &b, const Ins &, const Attrs &attrs, const TensorType &) {
+  InternalGuard quiet;
+  return b.constant(callOpList(Id, List<Operand>(), List<Attr>(attrs.data(), attrs.size())));
+}
+V fullOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  constexpr int64_t small = 64; // elements that are written out
+  if (type.dims.numel() <= small)
+    return creation<OpId::Full>(b, in, a, type);
+  return b.node("Expand", {b.number(a[1], type.dtype), b.ints(listOf(type.dims))}, type);
+}
+
+struct Row {
+  OpId op;
+  WriteOp write;
+};
+constexpr Row rows[] = {
+    {OpId::Cast, castOp},
+    {OpId::Reshape, reshapeOp},
+    {OpId::Transpose, transposeOp},
+    {OpId::Expand, expandOp},
+    {OpId::Slice, sliceOp},
+    {OpId::Sum, sumOp},
+    {OpId::Amax, extremumOp<true>},
+    {OpId::Amin, extremumOp<false>},
+    {OpId::Argmax, positionOp<true>},
+    {OpId::Argmin, positionOp<false>},
+    {OpId::Softmax, softmaxOp},
+    {OpId::LogSoftmax, logSoftmaxOp},
+    {OpId::Cat, catOp},
+    {OpId::Gather, gatherOp},
+    {OpId::IndexSelect, indexSelectOp},
+    {OpId::Scatter, scatterOp},
+    {OpId::ScatterAdd, scatterAddOp},
+    {OpId::IndexAdd, indexAddOp},
+    {OpId::Eq, equalOp},
+    {OpId::Ne, notEqual},
+    {OpId::Lt, ordered<0>},
+    {OpId::Le, ordered<1>},
+    {OpId::Gt, ordered<2>},
+    {OpId::Ge, ordered<3>},
+    {OpId::Arange, creation<OpId::Arange>},
+    {OpId::Full, fullOp},
+    {OpId::Dot, [](GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &t) {
+       return b.node("MatMul", in, t);
+     }},
+};
+
+} // namespace
+
+WriteOp findWriter(OpId id) {
+  for (const Row &r : rows)
+    if (r.op == id)
+      return r.write;
+  return nullptr;
+}
+
+} // namespace torchc::onnx
