@@ -59,8 +59,8 @@ void Builder::addStep(const Node &n, Scope &scope) {
   s.handler = function ? nullptr : findHandler(n.domain, n.op);
   if (!function && !s.handler)
     fail(s.schema ? ErrorKind::NotImplemented : ErrorKind::Value,
-         titleOf(n) + ": " + (s.schema ? "torchc doesn't have this operator" : "no such operator in opset " +
-                                                                                   std::to_string(opset)) +
+         titleOf(n) + ": " +
+             (s.schema ? "torchc doesn't have this operator" : "no such operator in opset " + std::to_string(opset)) +
              " (byte " + std::to_string(n.offset) + " of the file)");
   if (s.schema) {
     if (s.schema->deprecated)

@@ -53,9 +53,8 @@ private:
   }
   [[noreturn]] void refuse(uint32_t index, const std::string &what) const {
     std::string place = placeOf(index);
-    fail(ErrorKind::NotImplemented,
-         "onnx.export(): " + what + " (" + std::string(trace.opName(trace.nodes[index].op)) +
-             (place.empty() ? "" : " at " + place) + ")");
+    fail(ErrorKind::NotImplemented, "onnx.export(): " + what + " (" + std::string(trace.opName(trace.nodes[index].op)) +
+                                        (place.empty() ? "" : " at " + place) + ")");
   }
 
   TensorType typeOf(uint32_t value) const {

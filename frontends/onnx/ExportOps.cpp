@@ -174,9 +174,8 @@ constexpr Row rows[] = {
     {OpId::Ge, ordered<3>},
     {OpId::Arange, creation<OpId::Arange>},
     {OpId::Full, fullOp},
-    {OpId::Dot, [](GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &t) {
-       return b.node("MatMul", in, t);
-     }},
+    {OpId::Dot,
+     [](GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &t) { return b.node("MatMul", in, t); }},
 };
 
 } // namespace

@@ -53,11 +53,13 @@ void writeType(Writer &list, uint32_t field, const std::string &name, const Tens
   Writer t(info, pb::ValueInfoProto::type_);
   Writer tensor(t, pb::TypeProto::tensor_type_);
   tensor.add_int32(pb::TypeProto_Tensor::elem_type_, onnxOfDType(type.dtype));
-  Writer shape(tensor, pb::TypeProto_Tensor::shape_);
+  std::string shape; // present for rank 0, too
+  Writer dims(shape);
   for (int64_t size : type.dims) {
-    Writer dim(shape, pb::TensorShapeProto::dim_);
+    Writer dim(dims, pb::TensorShapeProto::dim_);
     dim.add_int64(pb::TensorShapeProto_Dimension::dim_value_, size);
   }
+  tensor.add_message(pb::TypeProto_Tensor::shape_, shape);
 }
 
 } // namespace
@@ -123,8 +125,8 @@ OutValue GraphBuilder::create(OpId id, const std::vector<OpArg<V>> &operands, co
   if (*info.decompose)
     if (V v = decompose(id, *this, in.data(), attrs.data(), result.dtype))
       return v;
-  fail(ErrorKind::NotImplemented, "onnx.export(): ONNX has no operator for " + std::string(info.name) +
-                                      (place.empty() ? "" : " (" + place + ")"));
+  fail(ErrorKind::NotImplemented,
+       "onnx.export(): ONNX has no operator for " + std::string(info.name) + (place.empty() ? "" : " (" + place + ")"));
 }
 
 OutValue GraphBuilder::node(const char *op, const std::vector<V> &in, const TensorType &result,

@@ -27,8 +27,9 @@ std::vector<Tensor> NodeRun::tensors(size_t from) const {
 Tensor NodeRun::readable(size_t i) const {
   Tensor t = tensor(i);
   if (in[i].known == Known::No && (threadState.modes.flags & FlagRecording))
-    unsupported("input " + std::to_string(i) + " depends on the numbers in the model's inputs, which a compiled graph "
-                                               "can't follow");
+    unsupported("input " + std::to_string(i) +
+                " depends on the numbers in the model's inputs, which a compiled graph "
+                "can't follow");
   InternalGuard quiet;
   return contiguous(t);
 }

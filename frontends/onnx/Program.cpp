@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, Tensor>> Program::weights() const {
 static std::string shapeText(const ValueInfo &info) {
   std::string text = "[";
   for (size_t i = 0; i < info.dims.size(); i++)
-    text += (i ? ", " : "") + (info.dims[i].value >= 0 ? std::to_string(info.dims[i].value)
+    text += (i ? ", " : "") + (info.dims[i].value >= 0      ? std::to_string(info.dims[i].value)
                                : info.dims[i].param.empty() ? "?"
                                                             : std::string(info.dims[i].param));
   return text + "]";
@@ -74,8 +74,7 @@ static std::string shapeText(const Tensor &t) {
   return text + "]";
 }
 
-void Program::check(const ValueInfo &info, const Value &v,
-                    std::unordered_map<std::string_view, int64_t> &sizes) const {
+void Program::check(const ValueInfo &info, const Value &v, std::unordered_map<std::string_view, int64_t> &sizes) const {
   std::string title = "ONNX input '" + std::string(info.name) + "'";
   if (!v.present())
     fail(ErrorKind::Value, title + " is missing");
@@ -84,8 +83,8 @@ void Program::check(const ValueInfo &info, const Value &v,
   if (info.elemType) {
     DType want = dtypeOfOnnx(info.elemType, title);
     if (want != v.tensor.dtype())
-      fail(ErrorKind::Type, title + ": expected " + std::string(torchName(want)) + ", got " +
-                                std::string(torchName(v.tensor.dtype())));
+      fail(ErrorKind::Type,
+           title + ": expected " + std::string(torchName(want)) + ", got " + std::string(torchName(v.tensor.dtype())));
   }
   bool ok = !info.hasShape || int64_t(info.dims.size()) == v.tensor.dim();
   for (size_t i = 0; ok && info.hasShape && i < info.dims.size(); i++) {
@@ -101,8 +100,8 @@ void Program::check(const ValueInfo &info, const Value &v,
 
 std::vector<Value> Program::run(const std::vector<Value> &inputs) {
   if (inputs.size() != inputInfo.size())
-    fail(ErrorKind::Value, "ONNX: the model takes " + std::to_string(inputInfo.size()) + " inputs, got " +
-                               std::to_string(inputs.size()));
+    fail(ErrorKind::Value,
+         "ONNX: the model takes " + std::to_string(inputInfo.size()) + " inputs, got " + std::to_string(inputs.size()));
   std::unordered_map<std::string_view, int64_t> sizes;
   for (size_t i = 0; i < inputs.size(); i++)
     check(inputInfo[i], inputs[i], sizes);
@@ -172,9 +171,14 @@ void Program::runStep(Step &s, Frame &frame) {
     call();
   }
   std::vector<Value> results = run.takeResults();
-  for (Value &v : results)
+  for (Value &v : results) {
     if (s.graphs.empty())
       v.known = known;
+    if (v.known != Known::No && !wantsGrad && v.tensor.defined()) { // what a recording captures has memory of its own
+      InternalGuard quiet;
+      v.tensor = contiguous(v.tensor);
+    }
+  }
   if (s.fixed && known == Known::Always && !wantsGrad)
     s.once = results;
   put(std::move(results));

@@ -98,8 +98,8 @@ void readExternal(const Proto &p, const std::string &folder, char *to, int64_t b
       name.find('\0') != std::string::npos)
     fail(ErrorKind::Value, titleOf(p) + ": external data at '" + name + "', expected a file below the model's folder");
   if (p.length >= 0 && p.length != bytes)
-    fail(ErrorKind::Value, titleOf(p) + ": external data of " + std::to_string(p.length) + " bytes, expected " +
-                               std::to_string(bytes));
+    fail(ErrorKind::Value,
+         titleOf(p) + ": external data of " + std::to_string(p.length) + " bytes, expected " + std::to_string(bytes));
   std::string path = folder + "/" + name;
   int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   struct stat info;
@@ -114,8 +114,8 @@ void readExternal(const Proto &p, const std::string &folder, char *to, int64_t b
   if (file >= 0)
     close(file);
   if (done < bytes)
-    fail(ErrorKind::OS, titleOf(p) + ": can't read " + std::to_string(bytes) + " bytes at " +
-                            std::to_string(p.offset) + " of " + path);
+    fail(ErrorKind::OS, titleOf(p) + ": can't read " + std::to_string(bytes) + " bytes at " + std::to_string(p.offset) +
+                            " of " + path);
 }
 
 /// Number fields that hold one element each, converted to `T`.
@@ -146,11 +146,10 @@ void fillFields(const Proto &p, DType t, char *to, int64_t count) {
 } // namespace
 
 std::string dataTypeName(int32_t dataType) {
-  static const char *const names[] = {"UNDEFINED", "FLOAT", "UINT8",  "INT8",    "UINT16", "INT16",
-                                      "INT32",     "INT64", "STRING", "BOOL",    "FLOAT16", "DOUBLE",
+  static const char *const names[] = {"UNDEFINED", "FLOAT",  "UINT8",     "INT8",       "UINT16",  "INT16",
+                                      "INT32",     "INT64",  "STRING",    "BOOL",       "FLOAT16", "DOUBLE",
                                       "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
-  return dataType >= 0 && dataType < int(std::size(names)) ? names[dataType]
-                                                           : "number " + std::to_string(dataType);
+  return dataType >= 0 && dataType < int(std::size(names)) ? names[dataType] : "number " + std::to_string(dataType);
 }
 
 static DType dtypeOrNone(int32_t dataType) {
@@ -198,8 +197,8 @@ Tensor readTensor(Bytes proto, const std::string &folder) {
       fail(ErrorKind::Value, titleOf(p) + ": a dimension of " + std::to_string(d));
   // What the file can't back is refused before memory is asked for.
   if (p.hasRaw && int64_t(p.raw.size()) != bytes)
-    fail(ErrorKind::Value, titleOf(p) + ": " + std::to_string(p.raw.size()) + " bytes of data, its shape has " +
-                               std::to_string(bytes));
+    fail(ErrorKind::Value,
+         titleOf(p) + ": " + std::to_string(p.raw.size()) + " bytes of data, its shape has " + std::to_string(bytes));
   size_t fields = p.floats.size() + p.doubles.size() + p.int32s.size() + p.int64s.size();
   if (!p.hasRaw && !p.external && int64_t(fields) != bytes / itemSize(t))
     fail(ErrorKind::Value, titleOf(p) + ": " + std::to_string(fields) + " elements of data, its shape has " +

@@ -67,7 +67,10 @@ def schemas(out) -> None:
             has, bits = default_of(a, pool)
             kind = getattr(onnx.AttributeProto, str(a.type).rsplit(".", 1)[-1])
             attrs.append(f"{{{pool(name)}, {kind}, {int(a.required)}, {has}, {bits}}},")
-        limit = [65535 if n == UNLIMITED else n for n in (s.min_input, s.max_input, s.min_output, s.max_output)]
+        limit = [
+            65535 if n == UNLIMITED else n
+            for n in (s.min_input, s.max_input, s.min_output, s.max_output)
+        ]
         rows.append(
             f"{{{pool(s.domain)}, {pool(s.name)}, {s.since_version}, {', '.join(map(str, limit))}, "
             f"{int(s.deprecated)}, {first}, {len(attrs) - first}}},"

@@ -49,14 +49,13 @@ function(torchc_static_llvm name)
   endif()
 endfunction()
 
-# For one that is shipped: not position independent (starts 3 ms sooner), stripped, no unwind tables (nothing throws).
+# For one that is shipped: not position independent (starts 3 ms sooner), stripped.
 # Sanitized builds keep the shared libraries.
 function(torchc_static_tool name)
   if(TORCHC_SANITIZE)
     return()
   endif()
-  set_target_properties(${name} PROPERTIES TORCHC_STATIC ON LINK_DEPENDS ${CMAKE_SOURCE_DIR}/tools/cmake/noeh.ld)
+  set_target_properties(${name} PROPERTIES TORCHC_STATIC ON)
   target_sources(${name} PRIVATE $<TARGET_OBJECTS:torchc_no_targets> ${CMAKE_SOURCE_DIR}/compiler/link/Compat.c)
-  target_link_options(${name} PRIVATE -no-pie -s -static-libstdc++ -static-libgcc -Wl,--gc-sections,-O2
-    -Wl,--no-eh-frame-hdr -Wl,-T,${CMAKE_SOURCE_DIR}/tools/cmake/noeh.ld)
+  target_link_options(${name} PRIVATE -no-pie -s -static-libstdc++ -static-libgcc -Wl,--gc-sections,-O2)
 endfunction()

@@ -18,23 +18,25 @@ bool isPythonModel(StringRef model) { return colonOf(model) != StringRef::npos; 
 
 StringRef functionOf(StringRef model) { return model.substr(colonOf(model) + 1); }
 
-static bool isDType(StringRef name) {
+static bool readDType(StringRef name, DType &out) {
   for (int i = 0; i < numDTypes; ++i)
     if (name == StringRef(shortName(DType(i))) || name == StringRef(torchName(DType(i))))
-      return true;
+      return out = DType(i), true;
   return false;
 }
 
-bool checkInputSpec(StringRef spec, Diag &diag) {
-  auto [name, type] = spec.split('=');
+bool parseInputSpec(StringRef spec, onnx::InputSpec &out, Diag &diag) {
+  auto [name, type] = spec.rsplit('='); // names of values are arbitrary text
   auto [dtype, shape] = type.split('[');
-  bool ok = !name.empty() && isDType(dtype) && shape.consume_back("]");
+  bool ok = !name.empty() && readDType(dtype, out.dtype) && shape.consume_back("]");
+  out.name = name.str();
   SmallVector<StringRef, 8> sizes;
   if (!shape.empty())
     shape.split(sizes, ',');
   for (StringRef s : sizes) {
-    int64_t size;
+    int64_t size = 0;
     ok = ok && !s.trim().getAsInteger(10, size) && size >= 0;
+    out.shape.push_back(size);
   }
   return ok || diag.fail(ErrorKind::Value,
                          "--input: expected NAME=DTYPE[SIZE,...] such as x=f32[1,64], got '" + spec.str() + "'");

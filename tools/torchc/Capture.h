@@ -1,6 +1,6 @@
 // Models in Python files: FILE.py:FUNCTION, recorded by python3 -m torchc._capture.
 #pragma once
-#include "dialects/rules/Diag.h"
+#include "frontends/onnx/Record.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <memory>
@@ -18,8 +18,8 @@ bool isPythonModel(llvm::StringRef model);
 /// "model" of "folder/net.py:model".
 llvm::StringRef functionOf(llvm::StringRef model);
 
-/// Checks "NAME=DTYPE[SIZE,...]".
-bool checkInputSpec(llvm::StringRef spec, Diag &diag);
+/// Reads "NAME=DTYPE[SIZE,...]".
+bool parseInputSpec(llvm::StringRef spec, onnx::InputSpec &out, Diag &diag);
 
 /// Runs Python on the model with example inputs as described; the bytes of a .tcz, or null when Python has printed what
 /// is wrong (`diag` is then empty) or couldn't be started.

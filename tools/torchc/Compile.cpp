@@ -136,10 +136,13 @@ bool readModel(const std::string &path, MemoryBufferRef file, SavedProgram &prog
   return readTrace(bytes, program.trace, diag);
 }
 
-bool checkInputs(const Command &c, Diag &diag) {
-  if (!c.inputs.empty() && !isPythonModel(c.model))
-    return diag.fail(ErrorKind::Value, "--input: only for a model in a Python file; " + c.model + " has its inputs");
-  return all_of(c.inputs, [&](const std::string &spec) { return checkInputSpec(spec, diag); });
+bool isOnnxModel(const Command &c) { return StringRef(c.model).ends_with(".onnx"); }
+
+bool readInputs(const Command &c, std::vector<onnx::InputSpec> &specs, Diag &diag) {
+  if (!c.inputs.empty() && !isPythonModel(c.model) && !isOnnxModel(c))
+    return diag.fail(ErrorKind::Value,
+                     "--input: only for an ONNX model or one in a Python file; " + c.model + " has its inputs");
+  return all_of(c.inputs, [&](const std::string &s) { return parseInputSpec(s, specs.emplace_back(), diag); });
 }
 
 /// The file's bytes, recorded first for a Python model; null with or without a report (Python has printed one).
@@ -147,7 +150,7 @@ std::unique_ptr<MemoryBuffer> openModel(const Command &c, Diag &diag) {
   if (isPythonModel(c.model))
     return capture(c.model, c.inputs, diag);
   if (!StringRef(c.model).ends_with(".tctrace") && !StringRef(c.model).ends_with(".tcz")) {
-    diag.fail(ErrorKind::Value, c.model + ": expected a .tcz or .tctrace file, or FILE.py:FUNCTION");
+    diag.fail(ErrorKind::Value, c.model + ": expected an .onnx, .tcz or .tctrace file, or FILE.py:FUNCTION");
     return nullptr;
   }
   auto file = MemoryBuffer::getFile(c.model, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -155,6 +158,31 @@ std::unique_ptr<MemoryBuffer> openModel(const Command &c, Diag &diag) {
     return std::move(*file);
   diag.fail(ErrorKind::OS, c.model + ": " + file.getError().message());
   return nullptr;
+}
+
+/// A model of any kind; what `program` points into.
+struct LoadedModel {
+  std::unique_ptr<MemoryBuffer> file;
+  onnx::ModelProgram onnx;
+  SavedProgram program;
+};
+
+/// False with or without a report (Python has printed one).
+bool loadModel(const Command &c, LoadedModel &out, Diag &diag) {
+  std::vector<onnx::InputSpec> specs;
+  if (!readInputs(c, specs, diag))
+    return false;
+  if (isOnnxModel(c)) {
+    if (!onnx::recordModelFile(c.model, specs, out.onnx, diag))
+      return false;
+    out.program = std::move(out.onnx.program);
+    return true;
+  }
+  out.file = openModel(c, diag);
+  if (!out.file || readModel(c.model, *out.file, out.program, diag))
+    return bool(out.file);
+  diag.text = c.model + ": " + diag.text;
+  return false;
 }
 
 /// "net" of folder/net.tcz, "forward" of net.py:forward.
@@ -212,18 +240,15 @@ int compileVerb(ArrayRef<char *> args) {
   Command c;
   if (!parse(args, c))
     return 1;
-  SavedProgram program;
+  LoadedModel model;
   Diag diag;
-  std::unique_ptr<MemoryBuffer> file = checkInputs(c, diag) ? openModel(c, diag) : nullptr;
-  if (!file)
+  if (!loadModel(c, model, diag))
     return diag.ok() ? 1 : fail(diag.text);
-  if (!readModel(c.model, *file, program, diag))
-    return fail(c.model + ": " + diag.text);
   if (isArtefact(c))
-    link::makeOutputsWhole(program.trace);
+    link::makeOutputsWhole(model.program.trace);
   Answer answer;
-  int code = compileFor(c, program, answer);
-  return code ? code : write(c, program, answer);
+  int code = compileFor(c, model.program, answer);
+  return code ? code : write(c, model.program, answer);
 }
 
 } // namespace torchc

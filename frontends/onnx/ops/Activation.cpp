@@ -46,9 +46,15 @@ void softSign(NodeRun &n) {
 }
 
 const HandlerRow rows[] = {
-    {"Relu", rectify},          {"Tanh", hyperbolicTangent},    {"Softmax", overAxis<softmax>},
-    {"LogSoftmax", overAxis<log_softmax>}, {"LeakyRelu", leaky}, {"PRelu", parametric},
-    {"ThresholdedRelu", thresholded},      {"HardSigmoid", hardSigmoid}, {"HardSwish", hardSwish},
+    {"Relu", rectify},
+    {"Tanh", hyperbolicTangent},
+    {"Softmax", overAxis<softmax>},
+    {"LogSoftmax", overAxis<log_softmax>},
+    {"LeakyRelu", leaky},
+    {"PRelu", parametric},
+    {"ThresholdedRelu", thresholded},
+    {"HardSigmoid", hardSigmoid},
+    {"HardSwish", hardSwish},
     {"Softsign", softSign},
 };
 

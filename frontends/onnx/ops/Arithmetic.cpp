@@ -19,18 +19,14 @@ Tensor over(const Tensor &x, const Tensor &y) {
   return isFloat(x.dtype()) ? div(x, y) : div(x, y, std::string_view("trunc"));
 }
 
-template <Tensor (*F)(const Tensor &, const Tensor &)> void fold(NodeRun &n) {
+template <Tensor (*F)(const Tensor &, const Tensor &)> Tensor folded(NodeRun &n) {
   Tensor t = n.tensor(0);
   for (size_t i = 1; i < n.numInputs(); i++)
     t = F(t, n.tensor(i));
-  n.set(t);
+  return t;
 }
-void mean(NodeRun &n) {
-  fold<plus>(n);
-  std::vector<Value> sum = n.takeResults();
-  n.setValue(0, {});
-  n.set(div(sum[0].tensor, double(n.numInputs())));
-}
+template <Tensor (*F)(const Tensor &, const Tensor &)> void fold(NodeRun &n) { n.set(folded<F>(n)); }
+void mean(NodeRun &n) { n.set(div(folded<plus>(n), double(n.numInputs()))); }
 
 void identity(NodeRun &n) { n.setValue(0, n.value(0)); }
 
@@ -55,11 +51,11 @@ void cast(NodeRun &n) {
 void castLike(NodeRun &n) { n.set(to(n.tensor(0), n.tensor(1).dtype())); }
 
 const HandlerRow rows[] = {
-    {"Add", binary<plus>},       {"Sub", binary<minus>}, {"Mul", binary<times>}, {"Div", binary<over>},
-    {"Neg", unary<neg>},         {"Abs", unary<abs>},    {"Sign", unary<sign>},  {"Exp", unary<exp>},
-    {"Log", unary<log>},         {"Sqrt", unary<sqrt>},  {"Sum", fold<plus>},    {"Max", fold<maximum>},
-    {"Min", fold<minimum>},      {"Mean", mean},         {"Identity", identity}, {"Clip", clipTo},
-    {"Cast", cast},              {"CastLike", castLike},
+    {"Add", binary<plus>},  {"Sub", binary<minus>}, {"Mul", binary<times>}, {"Div", binary<over>},
+    {"Neg", unary<neg>},    {"Abs", unary<abs>},    {"Sign", unary<sign>},  {"Exp", unary<exp>},
+    {"Log", unary<log>},    {"Sqrt", unary<sqrt>},  {"Sum", fold<plus>},    {"Max", fold<maximum>},
+    {"Min", fold<minimum>}, {"Mean", mean},         {"Identity", identity}, {"Clip", clipTo},
+    {"Cast", cast},         {"CastLike", castLike},
 };
 
 } // namespace

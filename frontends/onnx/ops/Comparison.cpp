@@ -24,10 +24,18 @@ void infinite(NodeRun &n) {
 }
 
 const HandlerRow rows[] = {
-    {"Equal", compare<eq>},        {"Less", compare<lt>},         {"Greater", compare<gt>},
-    {"LessOrEqual", compare<le>},  {"GreaterOrEqual", compare<ge>}, {"And", compare<both>},
-    {"Or", compare<either>},   {"Xor", compare<different>},   {"Not", logicalNot},
-    {"Where", choose},             {"IsNaN", nan},                {"IsInf", infinite},
+    {"Equal", compare<eq>},
+    {"Less", compare<lt>},
+    {"Greater", compare<gt>},
+    {"LessOrEqual", compare<le>},
+    {"GreaterOrEqual", compare<ge>},
+    {"And", compare<both>},
+    {"Or", compare<either>},
+    {"Xor", compare<different>},
+    {"Not", logicalNot},
+    {"Where", choose},
+    {"IsNaN", nan},
+    {"IsInf", infinite},
 };
 
 } // namespace

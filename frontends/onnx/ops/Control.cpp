@@ -57,7 +57,8 @@ void scan(NodeRun &n) {
   size_t outputs = n.numOutputs() - carried;
   auto listed = [&](const char *name, size_t count) { return n.intsAttr(name, std::vector<int64_t>(count, 0)); };
   std::vector<int64_t> axes = listed("scan_input_axes", inputs), back = listed("scan_input_directions", inputs);
-  std::vector<int64_t> outAxes = listed("scan_output_axes", outputs), outBack = listed("scan_output_directions", outputs);
+  std::vector<int64_t> outAxes = listed("scan_output_axes", outputs),
+                       outBack = listed("scan_output_directions", outputs);
   if (axes.size() != inputs || back.size() != inputs || outAxes.size() != outputs || outBack.size() != outputs)
     n.invalid("axes or directions of another number than the scanned values");
   std::vector<Value> state;
@@ -126,8 +127,8 @@ void sequenceAt(NodeRun &n) {
 void sequenceInsert(NodeRun &n) {
   Value v;
   v.sequence = std::make_shared<std::vector<Value>>(sequenceOf(n, 0));
-  v.sequence->insert(v.sequence->begin() + int64_t(placeIn(n, 2, v.sequence->size(), v.sequence->size(),
-                                                           v.sequence->size())),
+  v.sequence->insert(v.sequence->begin() +
+                         int64_t(placeIn(n, 2, v.sequence->size(), v.sequence->size(), v.sequence->size())),
                      n.value(1));
   n.setValue(0, v);
 }

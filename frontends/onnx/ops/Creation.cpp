@@ -75,8 +75,8 @@ void triangle(NodeRun &n) {
 }
 
 const HandlerRow rows[] = {
-    {"Constant", constant}, {"ConstantOfShape", constantOfShape}, {"Range", range},
-    {"EyeLike", eyeLike, SizesOnly}, {"Trilu", triangle},
+    {"Constant", constant}, {"ConstantOfShape", constantOfShape}, {"Range", range}, {"EyeLike", eyeLike, SizesOnly},
+    {"Trilu", triangle},
 };
 
 } // namespace

@@ -109,8 +109,9 @@ void oneHot(NodeRun &n) {
 }
 
 const HandlerRow rows[] = {
-    {"Gather", gatherSlices},          {"GatherElements", gatherElements}, {"GatherND", gatherND},
-    {"ScatterElements", scatterElements}, {"Scatter", scatterElements},    {"ScatterND", scatterND},
+    {"Gather", gatherSlices},     {"GatherElements", gatherElements},
+    {"GatherND", gatherND},       {"ScatterElements", scatterElements},
+    {"Scatter", scatterElements}, {"ScatterND", scatterND},
     {"OneHot", oneHot},
 };
 

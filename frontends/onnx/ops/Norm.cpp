@@ -79,8 +79,8 @@ void groupNorm(NodeRun &n) {
   if (x.dim() < 2 || groups < 1 || x.sizes()[1] % groups)
     n.invalid("num_groups of " + std::to_string(groups));
   Tensor g = reshape(x, {x.sizes()[0], groups, -1});
-  Tensor t = reshape(normalised(g, mean(g, IntList{2}, true), var(g, IntList{2}, Scalar(0), true), n.floatAttr("epsilon"),
-                                Tensor(), Tensor()),
+  Tensor t = reshape(normalised(g, mean(g, IntList{2}, true), var(g, IntList{2}, Scalar(0), true),
+                                n.floatAttr("epsilon"), Tensor(), Tensor()),
                      x.sizes());
   auto spread = [&](Tensor v) { // version 18 has one number for each group
     if (v.numel() != x.sizes()[1])

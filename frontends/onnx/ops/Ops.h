@@ -28,7 +28,6 @@ Tensor intNumber(int64_t v);
 Tensor legacyBroadcast(const NodeRun &n, const Tensor &x, const Tensor &y);
 std::vector<int64_t> sizesOf(const Tensor &t);
 /// An attribute of older versions, an input of newer ones; `otherwise` when both are absent.
-std::vector<int64_t> intsOf(const NodeRun &n, std::string_view attr, size_t input,
-                            std::vector<int64_t> otherwise = {});
+std::vector<int64_t> intsOf(const NodeRun &n, std::string_view attr, size_t input, std::vector<int64_t> otherwise = {});
 
 } // namespace torchc::onnx

@@ -30,9 +30,7 @@ Tensor average(const Tensor &x, IntList axes, bool keep) {
 Tensor largest(const Tensor &x, IntList axes, bool keep) { return x.dim() ? amax(x, axes, keep) : x; }
 Tensor smallest(const Tensor &x, IntList axes, bool keep) { return x.dim() ? amin(x, axes, keep) : x; }
 Tensor norm1(const Tensor &x, IntList axes, bool keep) { return total(abs(x), axes, keep); }
-Tensor norm2(const Tensor &x, IntList axes, bool keep) {
-  return to(sqrt(total(mul(x, x), axes, keep)), x.dtype());
-}
+Tensor norm2(const Tensor &x, IntList axes, bool keep) { return to(sqrt(total(mul(x, x), axes, keep)), x.dtype()); }
 Tensor squares(const Tensor &x, IntList axes, bool keep) { return total(mul(x, x), axes, keep); }
 Tensor logOfSum(const Tensor &x, IntList axes, bool keep) { return log(total(x, axes, keep)); }
 Tensor logOfExps(const Tensor &x, IntList axes, bool keep) {
@@ -58,10 +56,10 @@ template <Tensor (*F)(const Tensor &, std::optional<int64_t>, bool)> void positi
 }
 
 const HandlerRow rows[] = {
-    {"ReduceSum", reduce<total>},     {"ReduceMean", reduce<average>},     {"ReduceMax", reduce<largest>},
-    {"ReduceMin", reduce<smallest>},  {"ReduceL1", reduce<norm1>},         {"ReduceL2", reduce<norm2>},
+    {"ReduceSum", reduce<total>},         {"ReduceMean", reduce<average>},    {"ReduceMax", reduce<largest>},
+    {"ReduceMin", reduce<smallest>},      {"ReduceL1", reduce<norm1>},        {"ReduceL2", reduce<norm2>},
     {"ReduceSumSquare", reduce<squares>}, {"ReduceLogSum", reduce<logOfSum>}, {"ReduceLogSumExp", reduce<logOfExps>},
-    {"ArgMax", position<argmax>},     {"ArgMin", position<argmin>},
+    {"ArgMax", position<argmax>},         {"ArgMin", position<argmin>},
 };
 
 } // namespace

@@ -120,7 +120,8 @@ Tensor sliceAxis(const Tensor &x, int64_t axis, int64_t start, int64_t stop, int
 void slice(NodeRun &n) {
   Tensor x = n.tensor(0);
   bool attrs = n.version() < 10;
-  std::vector<int64_t> starts = attrs ? n.intsAttr("starts") : n.ints(1), stops = attrs ? n.intsAttr("ends") : n.ints(2);
+  std::vector<int64_t> starts = attrs ? n.intsAttr("starts") : n.ints(1),
+                       stops = attrs ? n.intsAttr("ends") : n.ints(2);
   std::vector<int64_t> axes = attrs ? n.intsAttr("axes") : n.has(3) ? n.ints(3) : std::vector<int64_t>();
   std::vector<int64_t> steps = !attrs && n.has(4) ? n.ints(4) : std::vector<int64_t>(starts.size(), 1);
   if (axes.empty())
@@ -197,11 +198,20 @@ void spaceToDepth(NodeRun &n) {
 }
 
 const HandlerRow rows[] = {
-    {"Reshape", reshapeTo},     {"Transpose", transposeTo},     {"Flatten", flattenTo},
-    {"Squeeze", squeezeAxes},   {"Unsqueeze", unsqueezeAxes},   {"Concat", concat},
-    {"Split", splitTo},         {"Slice", slice},               {"Expand", expandTo},
-    {"Tile", tile},             {"Shape", shapeOf, SizesOnly},  {"Size", sizeOf, SizesOnly},
-    {"DepthToSpace", depthToSpace}, {"SpaceToDepth", spaceToDepth},
+    {"Reshape", reshapeTo},
+    {"Transpose", transposeTo},
+    {"Flatten", flattenTo},
+    {"Squeeze", squeezeAxes},
+    {"Unsqueeze", unsqueezeAxes},
+    {"Concat", concat},
+    {"Split", splitTo},
+    {"Slice", slice},
+    {"Expand", expandTo},
+    {"Tile", tile},
+    {"Shape", shapeOf, SizesOnly},
+    {"Size", sizeOf, SizesOnly},
+    {"DepthToSpace", depthToSpace},
+    {"SpaceToDepth", spaceToDepth},
 };
 
 } // namespace

@@ -1,8 +1,8 @@
 """torchc.onnx: ONNX models as functions of tensors, and programs as ONNX models.
 
-    model = torchc.onnx.load("model.onnx")        # opsets 1 to the newest
-    y = model(x)                                  # eager: differentiable, compilable, exportable
-    torchc.onnx.export(net, (x,), "net.onnx")
+model = torchc.onnx.load("model.onnx")        # opsets 1 to the newest
+y = model(x)                                  # eager: differentiable, compilable, exportable
+torchc.onnx.export(net, (x,), "net.onnx")
 """
 
 from __future__ import annotations

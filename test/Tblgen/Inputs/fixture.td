@@ -18,6 +18,7 @@ def Torchc_ExpOp : ElementwiseUnaryFloat<"exp"> {
   let scalarF32 = [(Add:$t $x, (Const "1")), (Fma $t, $t, (Bits 0x3f800000))];
   let scalarF64 = [(Arg 0)];
   let vjp = [(op<"mul"> $g, $result)];
+  let onnx = ["Exp since 13"];
 }
 
 // Attributes, an implementation by hand, a VJP by name.

@@ -1,0 +1,92 @@
+"""torchc compile MODEL.onnx: artefacts and stages of an imported model."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
+pytest.importorskip("onnx")
+
+
+@pytest.fixture(scope="module")
+def command(root: Path) -> Path:
+    """The command beside the tested package."""
+    found = Path(torch.__file__).parents[2] / "bin" / "torchc"
+    if not found.exists():
+        pytest.skip("the torchc command isn't built")
+    return found
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> tuple[Path, torch.Tensor, torch.Tensor]:
+    """(file, input, result)"""
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    x = torch.rand(4, 6)
+    path = tmp_path_factory.mktemp("onnx") / "net.onnx"
+    torch.onnx.export(net, (x,), path, input_names=["x"], output_names=["y"])
+    return path, x, net(x).detach()
+
+
+def _run(*args: object) -> subprocess.CompletedProcess:
+    return subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("kind", ["exe", "so"])
+def test_artefact_gives_the_bits_of_the_eager_model(command, model, tmp_path, kind) -> None:
+    path, x, want = model
+    out = tmp_path / f"net.{kind}"
+    built = _run(command, "compile", path, f"--emit={kind}", "-o", out)
+    assert built.returncode == 0, built.stderr
+    np.save(tmp_path / "x.npy", x.numpy())
+    ran = _run(
+        command,
+        "run",
+        out,
+        "--input",
+        f"x={tmp_path / 'x.npy'}",
+        "--output",
+        f"output={tmp_path / 'y.npy'}",
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert np.array_equal(np.load(tmp_path / "y.npy"), want.numpy())
+
+
+@pytest.mark.parametrize("stage", ["trace", "torchc", "loops", "llvm", "asm"])
+def test_every_stage_is_printed(command, model, stage) -> None:
+    ran = _run(command, "compile", model[0], f"--emit={stage}")
+    assert ran.returncode == 0 and ran.stdout
+
+
+def test_sizes_that_the_model_leaves_open_must_be_given(command, tmp_path) -> None:
+    from onnx import TensorProto, helper
+
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["in:0"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("in:0", TensorProto.FLOAT, ["n", 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 3])],
+    )
+    path = tmp_path / "open.onnx"
+    path.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    )
+    ran = _run(command, "compile", path, "--emit=torchc")
+    assert ran.returncode == 1 and "input 'in:0' has no fixed sizes" in ran.stderr
+    ran = _run(command, "compile", path, "--emit=torchc", "--input", "in:0=f32[5,3]")
+    assert ran.returncode == 0 and "tensor<5x3xf32>" in ran.stdout
+    ran = _run(command, "compile", path, "--emit=torchc", "--input", "z=f32[5,3]")
+    assert ran.returncode == 1 and "no input named 'z'" in ran.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"text", None])
+def test_files_that_are_no_model_end_with_1_and_leave_nothing(command, tmp_path, content) -> None:
+    path, out = tmp_path / "bad.onnx", tmp_path / "out"
+    if content is not None:
+        path.write_bytes(content)
+    ran = _run(command, "compile", path, "--emit=exe", "-o", out)
+    assert ran.returncode == 1 and ran.stderr.startswith("error: ") and not out.exists()
