@@ -32,22 +32,54 @@ llvm::SmallVector<Value, 4> emitPhilox(KernelBuilder &b, Value seed, Value ordin
 
 namespace {
 
-class UniformEmitter {
+/// A loop over counters; what becomes of their words is the subclass's.
+class DrawEmitter {
 public:
-  UniformEmitter(KernelBuilder &b, DType t) : b(b), type(t), lanes(b.target().lanes(64)) {}
+  DrawEmitter(KernelBuilder &b, DType t, unsigned perCounter)
+      : b(b), type(t), lanes(b.target().lanes(64)), perCounter(perCounter) {}
+  virtual ~DrawEmitter() = default;
   void run(llvm::StringRef name);
 
-private:
-  Values numbers(llvm::ArrayRef<Value> words);
-  Value scaled(Value integer, int shift, double scale);
-  Value interleave(Value x, Value y);
+protected:
+  /// Called once, at the kernel's head.
+  virtual void begin() {}
+  /// `perCounter` values, each for all lanes.
+  virtual Values numbers(llvm::ArrayRef<Value> words) = 0;
+  Value scalar(int64_t i) { return b.loadRaw(b.addressAt(b.scalars(), i, b.getI64Type()), b.getI64Type(), 8); }
 
   KernelBuilder &b;
   DType type;
   unsigned lanes; // counters at once
+
+private:
+  Value interleave(Value x, Value y);
+  unsigned perCounter;
 };
 
-Value UniformEmitter::interleave(Value x, Value y) {
+class UniformEmitter : public DrawEmitter {
+public:
+  UniformEmitter(KernelBuilder &b, DType t) : DrawEmitter(b, t, t == DType::F64 ? 2 : 4) {}
+
+private:
+  Values numbers(llvm::ArrayRef<Value> words) override;
+  Value scaled(Value integer, int shift, double scale);
+};
+
+class RandintEmitter : public DrawEmitter {
+public:
+  RandintEmitter(KernelBuilder &b, bool wide) : DrawEmitter(b, DType::I64, wide ? 2 : 4), wide(wide) {}
+
+private:
+  void begin() override;
+  Values numbers(llvm::ArrayRef<Value> words) override;
+  Value highProduct(Value low, Value high);
+  Value shifted(Value v) { return arith::ShRUIOp::create(b, v, b.intConst(v.getType(), 32)); }
+
+  bool wide;
+  Value low, range, rangeLow, rangeHigh;
+};
+
+Value DrawEmitter::interleave(Value x, Value y) {
   llvm::SmallVector<int64_t, 16> order;
   int64_t n = KernelBuilder::lanesOf(x);
   for (int64_t i = 0; i < n; ++i) {
@@ -87,12 +119,45 @@ Values UniformEmitter::numbers(llvm::ArrayRef<Value> words) {
   return out;
 }
 
-void UniformEmitter::run(llvm::StringRef name) {
+void RandintEmitter::begin() {
+  Value r = scalar(3);
+  low = b.splat(scalar(2), lanes);
+  range = b.splat(r, lanes);
+  Value mask = b.intConst(range.getType(), 0xffffffff);
+  rangeLow = arith::AndIOp::create(b, range, mask);
+  rangeHigh = shifted(range);
+}
+
+/// The high half of (high:low) * range from four products of 32-bit halves.
+Value RandintEmitter::highProduct(Value low, Value high) {
+  Value mask = b.intConst(low.getType(), 0xffffffff);
+  auto half = [&](Value v) -> Value { return arith::AndIOp::create(b, v, mask); };
+  Value ll = b.mul(low, rangeLow), lh = b.mul(low, rangeHigh), hl = b.mul(high, rangeLow), hh = b.mul(high, rangeHigh);
+  Value middle = b.add(b.add(shifted(ll), half(lh)), half(hl));
+  return b.add(b.add(hh, shifted(lh)), b.add(shifted(hl), shifted(middle)));
+}
+
+Values RandintEmitter::numbers(llvm::ArrayRef<Value> words) {
+  Values out;
+  for (unsigned i = 0; i < 4; i += wide ? 2 : 1) {
+    Value v;
+    if (wide) {
+      Value bits = b.add(words[i], Value(arith::ShLIOp::create(b, words[i + 1], b.intConst(words[i].getType(), 32))));
+      Value isAll = b.compare(Pred::eq, range, b.intConst(range.getType(), 0)); // 2^64
+      v = b.select(isAll, bits, highProduct(words[i], words[i + 1]));
+    } else {
+      v = shifted(b.mul(words[i], range));
+    }
+    out.push_back(b.add(v, low));
+  }
+  return out;
+}
+
+void DrawEmitter::run(llvm::StringRef name) {
   b.beginKernel(name);
   Type i64 = b.getI64Type();
-  Value out = b.pointer(0);
-  Value seed = b.loadRaw(b.scalars(), i64, 8), ordinal = b.loadRaw(b.addressAt(b.scalars(), 1, i64), i64, 8);
-  unsigned perCounter = type == DType::F64 ? 2 : 4;
+  Value out = b.pointer(0), seed = scalar(0), ordinal = scalar(1);
+  begin();
   int64_t chunk = int64_t(lanes) * perCounter;
   Value buffer = b.stackSlots(b.memoryType(type), chunk, 64);
   // Chunks start at multiples of their size; those that stick out of [begin, end) go through a buffer.
@@ -124,5 +189,6 @@ void UniformEmitter::run(llvm::StringRef name) {
 } // namespace
 
 void emitUniform(KernelBuilder &b, llvm::StringRef name, DType t) { UniformEmitter(b, t).run(name); }
+void emitRandint(KernelBuilder &b, llvm::StringRef name, bool wide) { RandintEmitter(b, wide).run(name); }
 
 } // namespace torchc::lower

@@ -12,4 +12,8 @@ llvm::SmallVector<Value, 4> emitPhilox(KernelBuilder &b, Value seed, Value ordin
 /// elements of the whole draw, element i at out + i. f32, f64, f16, bf16.
 void emitUniform(KernelBuilder &b, llvm::StringRef name, DType t);
 
+/// The same for integers of [low, low + range), int64: scalars = {seed, ordinal, low, range}. One word a number, range
+/// at most 2^32; `wide`: two words a number, range 0 meaning 2^64.
+void emitRandint(KernelBuilder &b, llvm::StringRef name, bool wide);
+
 } // namespace torchc::lower

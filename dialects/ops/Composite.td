@@ -18,5 +18,7 @@ include "CompositeShape.td"
 include "CompositeMath.td"
 include "CompositeContraction.td"
 include "CompositeNN.td"
+include "CompositeRandom.td"
+include "CompositeSort.td"
 
 #endif

@@ -6,13 +6,13 @@
 include "OpSpec.td"
 
 def : Composite<"a tensor of zeros", [
-  Api<"zeros(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "zerosOf">]>;
+  Api<"zeros(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "zerosOf">]>;
 def : Composite<"a tensor of ones", [
-  Api<"ones(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "onesOf">]>;
+  Api<"ones(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "onesOf">]>;
 def : Composite<"uninitialised memory", [
-  Api<"empty(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "emptyOf">]>;
+  Api<"empty(int[] size, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "emptyOf">]>;
 def : Composite<"a tensor of one number; its type is the number's unless dtype is given", [
-  Api<"full(int[] size, Scalar fill_value, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "fullOf">]>;
+  Api<"full(int[] size, Scalar fill_value, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "fullOf">]>;
 def : Composite<"zeros of another tensor's shape", [
   Api<"zeros_like(Tensor input, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "zerosLike">]>;
 def : Composite<"ones of another tensor's shape", [
@@ -22,15 +22,19 @@ def : Composite<"uninitialised memory of another tensor's shape", [
 def : Composite<"one number in another tensor's shape", [
   Api<"full_like(Tensor input, Scalar fill_value, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "fullLike">]>;
 def : Composite<"start, start + step, ... below end; one number alone is the end", [
-  Api<"arange(Scalar start, Scalar? end=None, Scalar step=1, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "arangeOf">]>;
+  Api<"arange(Scalar start, Scalar? end=None, Scalar step=1, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "arangeOf">]>;
 def : Composite<"ones on the diagonal", [
-  Api<"eye(int n, int? m=None, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "eyeOf">]>;
-def : Composite<"uniform random numbers of [0, 1)", [
-  Api<"rand(int[] size, *, Generator? generator=None, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "randOf">]>;
-def : Composite<"uniform random numbers of [0, 1) in another tensor's shape", [
-  Api<"rand_like(Tensor input, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "randLike">]>;
-def : Composite<"filled with uniform random numbers of [from, to)", [
-  Api<"uniform(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor", inplaceOnly, "uniformInto">]>;
+  Api<"eye(int n, int? m=None, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "eyeOf">]>;
+def : Composite<"evenly spaced numbers, both ends included", [
+  Api<"linspace(Operand start, Operand end, int steps, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "linspaceOf">]>;
+def : Composite<"one number as a tensor without dimensions", [
+  Api<"scalar_tensor(Scalar s, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "scalarTensor">]>;
+def : Composite<"uninitialised memory with strides, or with the dimensions' order in memory", [
+  Api<"empty_strided(int[] size, int[] stride, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "emptyStrided">,
+  Api<"empty_permuted(int[] size, int[] physical_layout, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "emptyPermuted">]>;
+def : Composite<"row and column of the elements of a triangle", [
+  Api<"tril_indices(int row, int col, int offset=0, *, DType? dtype=None, Device? device=None) -> Tensor", functionOnly, "trilIndices">,
+  Api<"triu_indices(int row, int col, int offset=0, *, DType? dtype=None, Device? device=None) -> Tensor", functionOnly, "triuIndices">]>;
 
 //===-- copies and types ----------------------------------------------------------------------------------------===//
 
@@ -50,7 +54,7 @@ foreach t = [["float", "F32"], ["double", "F64"], ["half", "F16"], ["bfloat16", 
 def : Composite<"overwritten with src, broadcast and converted", [
   Api<"copy(Tensor input, Tensor src, bool non_blocking=False) -> Tensor", inplaceOnly, "copyInto">]>;
 def : Composite<"overwritten with one number", [
-  Api<"fill(Tensor input, Operand value) -> Tensor", inplaceOnly, "fillWith">,
+  Api<"fill(Tensor input, Operand value) -> Tensor", ["function", "inplace"], "fillWith">,
   Api<"zero(Tensor input) -> Tensor", inplaceOnly, "fillZero">]>;
 
 #endif

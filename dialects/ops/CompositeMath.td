@@ -28,11 +28,11 @@ def : Composite<"mean squared distance from the mean, with `correction` fewer de
   Api<"std(Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False) -> Tensor", ["function", "method"], "stdDims">]>;
 def : Composite<"the largest element; with dim (values, indices); with a tensor the larger of two", [
   Api<"max(Tensor input) -> Tensor", ["function", "method"], "maxAll">,
-  Api<"max(Tensor input, int dim, bool keepdim=False) -> (Tensor, Tensor)", ["function", "method"], "maxDim">,
+  Api<"max(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", ["function", "method"], "maxDim">,
   Api<"max(Tensor input, Tensor other) -> Tensor", ["function", "method"], "maxOther">]>;
 def : Composite<"the smallest element; with dim (values, indices); with a tensor the smaller of two", [
   Api<"min(Tensor input) -> Tensor", ["function", "method"], "minAll">,
-  Api<"min(Tensor input, int dim, bool keepdim=False) -> (Tensor, Tensor)", ["function", "method"], "minDim">,
+  Api<"min(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", ["function", "method"], "minDim">,
   Api<"min(Tensor input, Tensor other) -> Tensor", ["function", "method"], "minOther">]>;
 def : Composite<"is any (every) element non-zero?", [
   Api<"any(Tensor input) -> Tensor", ["function", "method"], "anyOf">,

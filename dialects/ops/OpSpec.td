@@ -60,17 +60,21 @@ def BranchType   : Promote<"Branch">;   // operand 0 is bool, the others have th
 class ShapeRule<string n> { string cppName = n; }
 foreach n = ["Broadcast", "Cast", "Reduce", "ArgReduce", "Matmul", "Dot", "Reshape", "Transpose", "Expand", "Slice",
              "SliceUpdate", "Cat", "IndexSelect", "IndexUpdate", "Gather", "Scatter", "Full", "Arange", "Random",
-             "Like"] in
+             "Like", "RandomInt", "Sort", "Mode", "Search"] in
   def n#"Shape" : ShapeRule<n>;
 
 class Family<string n> { string cppName = n; }
-foreach n = ["Elementwise", "Cast", "Reduction", "Contraction", "View", "Indexing", "Creation", "Random", "Fused"] in
+foreach n = ["Elementwise", "Cast", "Reduction", "Contraction", "View", "Indexing", "Creation", "Random", "Fused",
+             "Library"] in
   def n#"Family" : Family<n>;
 
 // One spelling of PyTorch's API. `schema` is `name(Type arg=default, *, Type kw=default) -> Type` with types Tensor,
 // Tensor?, Operand (tensor or number), Scalar, Scalar?, int, int?, float, float?, bool, int[], int[]?, DType?,
-// Device?, str, str?, Tensor[], Generator?. `kinds`: function, method, inplace, out, property. `impl` "" means: call the
-// op with the arguments of the same names in order; else the C++ function (frontends/eager/composite) that does it.
+// Device?, str, str?, Tensor[], Generator?; `Tensor[] *tensors` takes all positional arguments; a result
+// `(Tensor values, Tensor indices)` is a named tuple, `(Tensor, Tensor)` a plain one, `Tensor|Tensor[]` either. `kinds`:
+// function, method, inplace, out, private (a function with a leading underscore in Python); with outCopy or inplaceCopy
+// `impl` knows no targets and its result is copied into them. `impl` "" means: call the op with the arguments of the same
+// names in order; else the C++ function (frontends/eager/composite) that does it.
 class Api<string s, list<string> k = ["function", "method"], string cpp = ""> {
   string schema = s;
   list<string> kinds = k;

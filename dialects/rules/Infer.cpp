@@ -264,10 +264,10 @@ bool inferGather(const Call &c) {
   const Dims &x = c.dims(0), &index = c.dims(1);
   if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || (index.numel() && !indexDType(c, 1)))
     return false;
-  if (std::max(x.size(), 1) != std::max(index.size(), 1))
+  if (index.numel() && std::max(x.size(), 1) != std::max(index.size(), 1))
     return c.fail(ErrorKind::Runtime, "Index tensor must have the same number of dimensions as input tensor, got " +
                                           index.str() + " and " + x.str());
-  for (int i = 0; i < index.size() && x.size(); i++)
+  for (int i = 0; index.numel() && i < index.size() && x.size(); i++)
     if (i != dim && index[i] > x[i])
       return c.fail(ErrorKind::Runtime, "Size does not match at dimension " + str(i) + " expected index " +
                                             index.str() + " to be no larger than self " + x.str() +
@@ -340,12 +340,72 @@ bool inferLike(const Call &c) {
   return true;
 }
 
+bool inferRandomInt(const Call &c) {
+  c.out.dims = c.list(0);
+  c.out.dtype = c.attrs[1].asDType();
+  if (c.in[0].dtype != DType::I64 || c.dims(0).numel() != 4 || c.out.dtype != DType::I64)
+    return c.fail(ErrorKind::Runtime, "expected a state of four int64 and the type int64");
+  return true;
+}
+
+bool ordered(const Call &c) {
+  if (!isComplex(c.in[0].dtype))
+    return true;
+  return c.fail(ErrorKind::Runtime, "complex numbers have no order, got " + std::string(torchName(c.in[0].dtype)));
+}
+
+bool inferSort(const Call &c) {
+  int64_t dim, count = c.attrs[2].i;
+  const Dims &x = c.dims(0);
+  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !ordered(c))
+    return false;
+  if (count < 0 || count > (x.size() ? x[int(dim)] : 1))
+    return c.fail(ErrorKind::Runtime, "selected index " + str(count) + " out of range for a dimension of size " +
+                                          str(x.size() ? x[int(dim)] : 1));
+  c.out.dtype = DType::I64;
+  c.out.dims = x;
+  if (x.size())
+    c.out.dims[int(dim)] = count;
+  return true;
+}
+
+bool inferMode(const Call &c) {
+  int64_t dim;
+  const Dims &x = c.dims(0);
+  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !ordered(c))
+    return false;
+  if (x.size() && !x[int(dim)])
+    return c.fail(ErrorKind::Index, "Expected reduction dim " + str(dim) + " to have non-zero size.");
+  c.out.dtype = DType::I64;
+  c.out.dims = x;
+  if (x.size())
+    c.out.dims[int(dim)] = 1;
+  return true;
+}
+
+bool inferSearch(const Call &c) {
+  const Dims &sorted = c.dims(0), &values = c.dims(1);
+  if (!sameDType(c) || !ordered(c))
+    return false;
+  bool rows = sorted.size() == values.size();
+  for (int i = 0; i + 1 < sorted.size() && rows; i++)
+    rows = sorted[i] == values[i];
+  if (sorted.size() != 1 && !(rows && sorted.size()))
+    return c.fail(ErrorKind::Runtime,
+                  "expected boundaries of one dimension, or of the values' leading dimensions, got " + sorted.str() +
+                      " and values " + values.str());
+  c.out.dtype = DType::I64;
+  c.out.dims = values;
+  return true;
+}
+
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
 constexpr Rule rules[] = {inferBroadcast,   inferCast,      inferReduce,      inferArgReduce,   inferMatmul,
                           inferDot,         inferReshapeOp, inferTranspose,   inferExpandOp,    inferSlice,
                           inferSliceUpdate, inferCat,       inferIndexSelect, inferIndexUpdate, inferGather,
-                          inferScatter,     inferFull,      inferArange,      inferRandom,      inferLike};
+                          inferScatter,     inferFull,      inferArange,      inferRandom,      inferLike,
+                          inferRandomInt,   inferSort,      inferMode,        inferSearch};
 
 } // namespace
 

@@ -16,7 +16,18 @@ enum class OpId : uint32_t {
 };
 inline constexpr int numOps = int(OpId::NumOps);
 
-enum class Family : uint8_t { Elementwise, Cast, Reduction, Contraction, View, Indexing, Creation, Random, Fused };
+enum class Family : uint8_t {
+  Elementwise,
+  Cast,
+  Reduction,
+  Contraction,
+  View,
+  Indexing,
+  Creation,
+  Random,
+  Fused,
+  Library
+};
 
 /// How operands meet before the kernel runs (OpSpec.td).
 enum class Promote : uint8_t { None, Common, Float, Compare, Truth, Branch };
@@ -42,7 +53,11 @@ enum class ShapeRule : uint8_t {
   Full,
   Arange,
   Random,
-  Like
+  Like,
+  RandomInt,
+  Sort,
+  Mode,
+  Search
 };
 
 enum OpFlag : uint32_t {

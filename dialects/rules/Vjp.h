@@ -98,6 +98,47 @@ template <class B, class C> typename B::V scatterAddVjp(B &b, const C &c, const 
   return operand == 0 ? g : b.op(OpId::Gather, {g, c.operand(1)}, {c.attr(0)});
 }
 
+/// Product: the others' product, by division where nothing is zero. A source that alone is zero has the product of the
+/// rest, which is the op with ones in the zeros' places.
+template <class B, class C> typename B::V scatterProductVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  auto x = c.operand(0), index = c.operand(1), source = c.operand(2);
+  auto filled = [&](const typename B::V &v, const typename B::V &mask) {
+    return b.op(OpId::Where, {mask, Attr::number(1.0), v});
+  };
+  auto again = [&](const typename B::V &to, const typename B::V &from) {
+    return b.op(OpId::ScatterReduce, {to, index, from}, {c.attr(0), c.attr(1)});
+  };
+  if (operand == 0) {
+    auto ones = filled(x, b.op(OpId::Eq, {x, Attr::number(0.0)}));
+    return b.op(OpId::Div, {b.op(OpId::Mul, {g, again(ones, source)}), ones});
+  }
+  auto isZero = b.op(OpId::Eq, {source, Attr::number(0.0)});
+  auto counts =
+      b.op(OpId::ScatterAdd,
+           {zeros(b, c.operandDims(0), b.dtype(g)), index, b.op(OpId::Cast, {isZero}, {Attr::dtype(b.dtype(g))})},
+           {c.attr(0)});
+  auto alone = b.op(OpId::LogicalAnd,
+                    {isZero, b.op(OpId::Eq, {b.op(OpId::Gather, {counts, index}, {c.attr(0)}), Attr::number(1.0)})});
+  auto rest = b.op(OpId::Gather, {b.op(OpId::Mul, {g, again(x, filled(source, alone))}), index}, {c.attr(0)});
+  auto whole = b.op(OpId::Gather, {b.op(OpId::Mul, {g, c.result()}), index}, {c.attr(0)});
+  return b.op(OpId::Where, {alone, rest, b.op(OpId::Div, {whole, filled(source, isZero)})});
+}
+
+/// Largest and smallest: those that equal the result share its gradient.
+template <class B, class C> typename B::V scatterReduceVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  if (c.attr(1).i == 0)
+    return scatterProductVjp(b, c, g, operand);
+  auto dtype = Attr::dtype(b.dtype(g));
+  auto index = c.operand(1);
+  auto mine = b.op(OpId::Cast, {b.op(OpId::Eq, {c.operand(0), c.result()})}, {dtype});
+  auto theirs = b.op(OpId::Eq, {c.operand(2), b.op(OpId::Gather, {c.result(), index}, {c.attr(0)})});
+  auto sources = b.op(OpId::Cast, {theirs}, {dtype});
+  auto share = b.op(OpId::Div, {g, b.op(OpId::ScatterAdd, {mine, index, sources}, {c.attr(0)})});
+  if (operand == 0)
+    return b.op(OpId::Mul, {mine, share});
+  return b.op(OpId::Mul, {sources, b.op(OpId::Gather, {share, index}, {c.attr(0)})});
+}
+
 template <class B, class C> typename B::V catVjp(B &b, const C &c, const typename B::V &g, int operand) {
   Dims mine = c.operandDims(operand), all = c.resultDims();
   if (mine.size() != all.size()) // a skipped 1-D tensor without elements

@@ -60,16 +60,14 @@ TensorImpl *runCreation(Resolved &r) { return r.info.shape == ShapeRule::Full ? 
 
 TensorImpl *runRandom(Resolved &r) {
   Tensor state(contiguousOf(r.operand(0)));
-  auto *words = reinterpret_cast<const uint64_t *>(state->data);
   Tensor out(newTensor(r.type.dtype, r.type.dims));
   if (!out->numel)
     return out.take();
   Kernel k = packRandom(r.call.op, r.type.dtype);
   if (!k)
     notImplementedFor(r.info.name, r.type.dtype);
-  uint64_t scalars[2] = {words[0], words[1]};
   void *p[1] = {out->data};
-  launch(k, p, nullptr, scalars, 0, out->numel);
+  launch(k, p, nullptr, state->data, 0, out->numel); // the state is what kernels read as scalars
   return out.take();
 }
 

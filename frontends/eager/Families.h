@@ -29,6 +29,7 @@ TensorImpl *runIndexing(Resolved &r);
 TensorImpl *runCreation(Resolved &r);
 TensorImpl *runRandom(Resolved &r);
 TensorImpl *runFused(Resolved &r);
+TensorImpl *runLibrary(Resolved &r);
 
 /// A contiguous copy, or t itself retained.
 TensorImpl *contiguousOf(TensorImpl *t);

@@ -3,6 +3,7 @@
 #include "frontends/eager/TensorImpl.h"
 #include "frontends/eager/Types.h"
 #include <utility>
+#include <variant>
 
 namespace torchc {
 
@@ -53,6 +54,8 @@ private:
 };
 using OptTensor = Tensor;
 using TensorList = List<Tensor>;
+/// Where an argument says which: `nonzero(x, as_tuple=True)`.
+using TensorOrList = std::variant<Tensor, std::vector<Tensor>>;
 
 template <class T> inline constexpr DType dtypeOf = DType::Bool;
 template <> inline constexpr DType dtypeOf<uint8_t> = DType::U8;

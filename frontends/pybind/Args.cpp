@@ -91,7 +91,7 @@ bool accepts(ArgType t, PyObject *o, bool lenient) {
   case ArgType::IntList:
   case ArgType::OptIntList: return isPlainInt(o) || isIntSequence(o, lenient);
   case ArgType::OptFloatList:
-    return isSequence(o) && (!PySequence_Fast_GET_SIZE(o) || isNumber(PySequence_Fast_GET_ITEM(o, 0)));
+    return isNumber(o) || (isSequence(o) && (!PySequence_Fast_GET_SIZE(o) || isNumber(PySequence_Fast_GET_ITEM(o, 0))));
   case ArgType::DType:
   case ArgType::OptDType:
     return isDType(o) || o == reinterpret_cast<PyObject *>(&PyFloat_Type) ||
@@ -119,7 +119,13 @@ std::string_view alias(std::string_view name) {
     return "keepdim";
   if (name == "x")
     return "input";
-  return name == "x2" ? "other" : name;
+  if (name == "x2")
+    return "other";
+  if (name == "value") // scatter(value=1.0)
+    return "src";
+  if (name == "tensor") // torch.split(tensor, split_size_or_sections)
+    return "input";
+  return name == "split_size_or_sections" ? "split_size" : name;
 }
 
 std::string_view text(PyObject *s) {
@@ -157,11 +163,14 @@ struct Mismatch {
 };
 
 /// Where varargs begin at positional argument `i` of the call.
-bool beginsVarargs(const Param &p, PyObject *arg) { return p.varargs && isPlainInt(arg); }
+bool beginsVarargs(const Param &p, PyObject *arg) {
+  return p.varargs && (p.type == ArgType::TensorList ? isTensor(arg) : isPlainInt(arg));
+}
 
-bool acceptVarargs(const Call &c, Py_ssize_t from, Mismatch &bad) {
+bool acceptVarargs(const Param &p, const Call &c, Py_ssize_t from, Mismatch &bad) {
+  auto fits = [&](PyObject *o) { return p.type == ArgType::TensorList ? isTensor(o) : isPlainInt(o) || isZeroDim(o); };
   for (Py_ssize_t i = from; i < c.n; i++)
-    if (!isPlainInt(c.args[i]) && !isZeroDim(c.args[i])) {
+    if (!fits(c.args[i])) {
       bad.kind = Mismatch::ListItem;
       bad.position = int(i - from);
       bad.got = c.args[i];
@@ -185,7 +194,7 @@ bool bindPositional(const Signature &s, const Call &c, Values &out, bool lenient
       out.numVarargs = c.n - i;
       out.v[at] = c.args[i];
       bad.param = at;
-      return acceptVarargs(c, i, bad);
+      return acceptVarargs(p, c, i, bad);
     }
     if (!accepts(p.type, c.args[i], lenient)) {
       bad = {Mismatch::Type, at, int(i) + 1, c.args[i], {}};
@@ -259,7 +268,8 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
   case Mismatch::Missing: reportMissing(s, v);
   case Mismatch::ListItem:
     typeError(name + ": argument " + quoted(s.params[bad.param].name) + " failed to unpack the object at pos " +
-              std::to_string(bad.position + 1) + ": expected int, got " + typeName(bad.got));
+              std::to_string(bad.position + 1) + ": expected " +
+              (s.params[bad.param].type == ArgType::TensorList ? "Tensor" : "int") + ", got " + typeName(bad.got));
   default: break;
   }
   bool out = bad.param == s.count;
@@ -401,6 +411,10 @@ IntListArg::IntListArg(const Values &values, int i) {
     add(o);
 }
 FloatListArg::FloatListArg(PyObject *o) : given(o && o != Py_None) {
+  if (given && !isSequence(o)) {
+    values.push_back(floatArg(o));
+    return;
+  }
   for (Py_ssize_t k = 0; given && k < PySequence_Fast_GET_SIZE(o); k++)
     values.push_back(floatArg(PySequence_Fast_GET_ITEM(o, k)));
 }
@@ -409,6 +423,14 @@ std::vector<Tensor> tensorListArg(PyObject *o) {
   std::vector<Tensor> out;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++)
     out.push_back(Tensor::borrow(implOf(PySequence_Fast_GET_ITEM(o, i))));
+  return out;
+}
+std::vector<Tensor> tensorListArg(const Values &values, int i) {
+  if (!values.varargs)
+    return tensorListArg(values[i]);
+  std::vector<Tensor> out;
+  for (Py_ssize_t k = 0; k < values.numVarargs; k++)
+    out.push_back(Tensor::borrow(implOf(values.varargs[k])));
   return out;
 }
 

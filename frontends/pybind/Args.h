@@ -32,7 +32,7 @@ struct Param {
   const char *name;
   ArgType type;
   bool hasDefault;
-  bool varargs; // x.view(2, 3): takes all positional arguments that are left
+  bool varargs; // x.view(2, 3), meshgrid(x, y): takes all positional arguments that are left
 };
 struct Signature {
   const char *name;
@@ -86,7 +86,8 @@ class IntListArg {
 public:
   IntListArg(const Values &values, int i);
   operator IntList() const { return IntList(buffer, n); }
-  operator std::optional<IntList>() const {
+  /// Not a conversion: std::optional would rather hold an empty list.
+  std::optional<IntList> optional() const {
     if (!given)
       return std::nullopt;
     return IntList(buffer, n);
@@ -113,6 +114,7 @@ private:
 };
 /// Retains: a list may change while the op runs without the GIL.
 std::vector<Tensor> tensorListArg(PyObject *o);
+std::vector<Tensor> tensorListArg(const Values &values, int i);
 
 inline int64_t workOf(PyObject *o) { return o && isTensor(o) ? implOf(o)->numel : 0; }
 
@@ -122,6 +124,9 @@ inline PyObject *result(bool b) { return PyBool_FromLong(b); }
 inline PyObject *result(int64_t v) { return PyLong_FromLongLong(v); }
 inline PyObject *result(const Scalar &s) { return numberObject(s); }
 inline PyObject *result(const std::vector<Tensor> &t) { return tupleOf(t); }
+inline PyObject *result(const TensorOrList &t) {
+  return std::holds_alternative<Tensor>(t) ? result(std::get<Tensor>(t)) : tupleOf(std::get<std::vector<Tensor>>(t));
+}
 inline PyObject *result(const std::vector<int64_t> &v) { return sizeObject(int(v.size()), v.data()); }
 /// A named tuple `torchc.return_types.NAME`; `fields` are separated by spaces.
 PyObject *namedResult(const char *name, const char *fields, std::initializer_list<TensorImpl *> owned);

@@ -128,15 +128,40 @@ const Param viewDType[] = {{"self", ArgType::Tensor, false, false}, {"dtype", Ar
 const Signature viewSignatures[] = {{"view", "(int[] size)", viewShape, 2, 2, true, false},
                                     {"view", "(dtype dtype)", viewDType, 2, 2, true, false}};
 
-/// The same bytes as another type of the same size.
+/// Sizes and strides of the same bytes as elements of another size: the last dimension grows or shrinks.
+void rescale(const TensorImpl *t, DType dtype, Dims &sizes, Dims &strides) {
+  int64_t from = itemSize(t->dtype), to = itemSize(dtype), last = sizes.size() - 1;
+  std::string what = "to view " + std::string(torchName(t->dtype)) + " as " + std::string(torchName(dtype)) +
+                     " (different element sizes), but got ";
+  if (last < 0)
+    fail("self.dim() cannot be 0 " + what + "0");
+  if (strides[int(last)] != 1)
+    fail("self.stride(-1) must be 1 " + what + std::to_string(strides[int(last)]));
+  int64_t ratio = from > to ? from / to : to / from;
+  if (from < to && (sizes[int(last)] % ratio || t->storageOffset() % ratio))
+    fail("self.size(-1) and self.storage_offset() must be divisible by " + std::to_string(ratio) + " " + what +
+         std::to_string(sizes[int(last)]) + " and " + std::to_string(t->storageOffset()));
+  for (int i = 0; i < last; i++) {
+    if (from < to && strides[i] % ratio)
+      fail("self.stride(" + std::to_string(i) + ") must be divisible by " + std::to_string(ratio) + " " + what +
+           std::to_string(strides[i]));
+    strides[i] = from < to ? strides[i] / ratio : strides[i] * ratio;
+  }
+  sizes[int(last)] = from < to ? sizes[int(last)] / ratio : sizes[int(last)] * ratio;
+}
+
+/// The same bytes as another type.
 Tensor reinterpret(TensorImpl *t, DType dtype) {
-  if (itemSize(dtype) != itemSize(t->dtype))
-    fail(ErrorKind::NotImplemented, "view(dtype): only types of the same size are implemented, got " +
-                                        std::string(torchName(t->dtype)) + " and " + std::string(torchName(dtype)));
   if (requiresGrad(t) && isFloat(dtype) != isFloat(t->dtype))
     fail("view(dtype): a tensor that requires gradients can't be seen as " + std::string(torchName(dtype)));
+  Dims sizes = t->dims(), strides(t->strides(), t->rank);
+  bool resized = itemSize(dtype) != itemSize(t->dtype);
+  if (resized)
+    rescale(t, dtype, sizes, strides);
   Tensor out = detachTensor(Borrowed(t));
   out->dtype = dtype;
+  if (resized)
+    setDims(out.impl(), sizes.size(), sizes.data(), strides.data());
   return out;
 }
 PyObject *view(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
@@ -159,7 +184,8 @@ template <const char *name> PyObject *inPackage(PyObject *self, PyObject *const 
 constexpr char reprName[] = "repr_", formatName[] = "format_", copyName[] = "deepcopy", shallowName[] = "shallow_copy",
                reduceName[] = "reduce_ex", typeName_[] = "type_", newTensorName[] = "new_tensor",
                newFullName[] = "new_full", newZerosName[] = "new_zeros", newOnesName[] = "new_ones",
-               newEmptyName[] = "new_empty";
+               newEmptyName[] = "new_empty", newStridedName[] = "new_empty_strided", applyName[] = "apply_",
+               mapName[] = "map_";
 
 } // namespace
 
@@ -207,6 +233,9 @@ PyMethodDef tensorConversions[] = {
     {"new_zeros", fast(inPackage<newZerosName>), fastKeywords, "torchc.zeros with this tensor's dtype."},
     {"new_ones", fast(inPackage<newOnesName>), fastKeywords, "torchc.ones with this tensor's dtype."},
     {"new_empty", fast(inPackage<newEmptyName>), fastKeywords, "torchc.empty with this tensor's dtype."},
+    {"new_empty_strided", fast(inPackage<newStridedName>), fastKeywords, "torchc.empty_strided with this dtype."},
+    {"apply_", fast(inPackage<applyName>), fastKeywords, "Replaces each element by a Python function of it."},
+    {"map_", fast(inPackage<mapName>), fastKeywords, "Replaces each element by a Python function of it and another."},
     {}};
 
 } // namespace torchc::py

@@ -101,6 +101,17 @@ PyObject *getMatrixTransposed(PyObject *o, void *) {
     return wrap(transpose(Borrowed(o), -2, -1));
   });
 }
+PyObject *getHermitian(PyObject *o, void *) {
+  return guarded([&]() -> PyObject * {
+    int rank = implOf(o)->rank;
+    if (rank != 2 && rank != 0)
+      fail("tensor.H is only supported on matrices (2-D tensors). Got " + std::to_string(rank) + "-D tensor.");
+    return wrap(adjoint(Borrowed(o)));
+  });
+}
+PyObject *getAdjoint(PyObject *o, void *) {
+  return guarded([&] { return wrap(adjoint(Borrowed(o))); });
+}
 PyObject *getReal(PyObject *o, void *) {
   if (!isComplex(implOf(o)->dtype))
     return Py_NewRef(o);
@@ -132,6 +143,8 @@ PyGetSetDef tensorProperties[] = {
     {"data", getData, setDataProperty, "The values without history, with a version counter of their own."},
     {"T", getTransposed, nullptr, "All dimensions reversed; a view."},
     {"mT", getMatrixTransposed, nullptr, "The last two dimensions exchanged; a view."},
+    {"H", getHermitian, nullptr, "A matrix conjugated and transposed; of real numbers a view."},
+    {"mH", getAdjoint, nullptr, "Matrices conjugated and transposed; of real numbers a view."},
     {"real", getReal, nullptr, "The real part."},
     {"is_cuda", never, nullptr, "On a GPU?"},
     {"is_sparse", never, nullptr, "Sparse layout?"},

@@ -17,17 +17,22 @@ from torchc.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_
 __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
-    "autograd errors export func jit knobs linalg nn onnx optim serialization testing utils".split()
+    "autograd errors export func functional jit knobs linalg nn onnx optim random serialization testing utils".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {
+    "asarray": "_creation",
+    "broadcast_shapes": "functional",
+    "cdist": "functional",
     "compile": "jit",
+    "einsum": "functional",
     "finfo": "_type_info",
     "get_printoptions": "_tensor_str",
     "iinfo": "_type_info",
     "load": "serialization",
     "save": "serialization",
     "set_printoptions": "_tensor_str",
+    "tensordot": "functional",
     "typename": "_type_info",
 }
 

@@ -121,3 +121,34 @@ def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
 def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
     """`torchc.empty` with this tensor's dtype and device as defaults."""
     return _new(_C.empty, self, size, dtype, device, requires_grad)
+
+
+def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad=False):
+    """`torchc.empty_strided` with this tensor's dtype and device as defaults."""
+    return _C.empty_strided(
+        size, stride, **_options(self, dtype, device), requires_grad=requires_grad
+    )
+
+
+def apply_(self, callable):
+    """Replaces each element by `callable` of it, as a Python number; returns the tensor. Slow."""
+    if self.requires_grad:
+        raise RuntimeError(
+            "apply_(): can't be called on a tensor that requires gradients; use detach()"
+        )
+    return self.copy_(
+        _C.tensor([callable(v) for v in self.flatten().tolist()], dtype=self.dtype).reshape(
+            self.shape
+        )
+    )
+
+
+def map_(self, tensor, callable):
+    """Replaces each element by `callable` of it and `tensor`'s (broadcast), as Python numbers; returns the tensor."""
+    if self.requires_grad or tensor.requires_grad:
+        raise RuntimeError(
+            "map_(): can't be called on tensors that require gradients; use detach()"
+        )
+    other = tensor.expand(self.shape).flatten().tolist()
+    values = [callable(a, b) for a, b in zip(self.flatten().tolist(), other)]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))

@@ -2,6 +2,7 @@
 #include "runtime/core/Layout.h"
 #include "runtime/device/ThreadPool.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -286,6 +287,45 @@ KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target, 
       dimLoop<T, decltype(zero)>(loop, static_cast<T *>(target), targetStrides,
                                  static_cast<T *>(const_cast<void *>(src)), srcStrides,
                                  [](T &to, T &from) { to = plus(to, from); });
+      return KernelStatus::Ok;
+    });
+  });
+}
+
+namespace {
+
+/// Max and min by N7: NaN wins, -0 < +0. A Bit is 0 or 1.
+template <class T> T combined(Combine how, T a, T b) {
+  if constexpr (std::is_same_v<T, Bit>)
+    return Bit{uint8_t(how == Combine::Max ? (a.v | b.v) != 0 : a.v && b.v)};
+  else if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    if (how == Combine::Product) // wraps; widened, as a product of short types would be a signed int
+      return T(uint64_t(U(a)) * uint64_t(U(b)));
+    return (how == Combine::Max) == (a < b) ? b : a;
+  } else {
+    if (how == Combine::Product)
+      return a * b;
+    if (a != a || b != b)
+      return a != a ? a : b;
+    bool less = a < b || (a == b && std::signbit(a) && !std::signbit(b));
+    return (how == Combine::Max) == less ? b : a;
+  }
+}
+
+} // namespace
+
+KernelStatus scatterReduceDim(const DimIndexLoop &loop, Combine combine, DType dtype, void *target,
+                              const int64_t *targetStrides, const void *src, const int64_t *srcStrides,
+                              IndexFault *fault) {
+  if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
+    return s;
+  return byDType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    return byIndexType(loop.indexType, [&](auto zero) {
+      dimLoop<T, decltype(zero)>(loop, static_cast<T *>(target), targetStrides,
+                                 static_cast<T *>(const_cast<void *>(src)), srcStrides,
+                                 [combine](T &to, T &from) { to = combined(combine, to, from); });
       return KernelStatus::Ok;
     });
   });

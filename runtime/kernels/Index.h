@@ -57,5 +57,11 @@ KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *t
 /// The same with +=, ascending along `dim`; dtypes as indexAdd.
 KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target, const int64_t *targetStrides,
                            const void *src, const int64_t *srcStrides, IndexFault *fault);
+/// How scatterReduceDim combines; max and min by N7.
+enum class Combine : uint8_t { Product, Max, Min };
+/// The same with another operation.
+KernelStatus scatterReduceDim(const DimIndexLoop &loop, Combine combine, DType dtype, void *target,
+                              const int64_t *targetStrides, const void *src, const int64_t *srcStrides,
+                              IndexFault *fault);
 
 } // namespace torchc

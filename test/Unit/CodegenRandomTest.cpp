@@ -63,3 +63,37 @@ TEST(CodegenRandom, UniformBitExact) {
       }
     }
 }
+
+TEST(CodegenRandom, RandintBitExact) {
+  Rng rng(19);
+  auto narrow = lookupOp("randint"), wide = lookupOp("randint_wide");
+  ASSERT_TRUE(narrow && wide);
+  auto expected = [](const uint64_t *s, int64_t i, bool isWide) {
+    auto words = [&](uint64_t counter) {
+      return philox({uint32_t(counter), uint32_t(counter >> 32), uint32_t(s[1]), uint32_t(s[1] >> 32)}, uint32_t(s[0]),
+                    uint32_t(s[0] >> 32));
+    };
+    if (!isWide)
+      return s[2] + (uint64_t(words(uint64_t(i) / 4)[size_t(i % 4)]) * s[3] >> 32);
+    Words w = words(uint64_t(i) / 2);
+    uint64_t bits = w[size_t(i % 2) * 2] | uint64_t(w[size_t(i % 2) * 2 + 1]) << 32;
+    return s[2] + (s[3] ? uint64_t((unsigned __int128)(bits)*s[3] >> 64) : bits);
+  };
+  for (const PackTable *table : runnableTables())
+    for (bool isWide : {false, true}) {
+      Kernel k = findKernel(table, packKey(PackForm::Random, isWide ? *wide : *narrow, DType::I64, 0));
+      ASSERT_TRUE(k);
+      for (int64_t n : testSizes) {
+        uint64_t range = isWide ? (n % 3 ? rng() : 0) : n % 2 ? rng() >> 32 : uint64_t(1) << 32;
+        uint64_t scalars[] = {rng(), rng(), rng(), range};
+        Array out(DType::I64, n);
+        int64_t cut = n ? int64_t(rng() % uint64_t(n)) : 0;
+        void *ptrs[] = {out.at(0)};
+        k(ptrs, nullptr, scalars, 0, cut);
+        k(ptrs, nullptr, scalars, cut, n);
+        ASSERT_TRUE(out.intact());
+        for (int64_t i = 0; i < n; ++i)
+          ASSERT_EQ(*reinterpret_cast<uint64_t *>(out.at(i)), expected(scalars, i, isWide)) << i << " of " << n;
+      }
+    }
+}

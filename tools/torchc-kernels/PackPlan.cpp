@@ -118,10 +118,16 @@ void Planner::gemms() {
           });
 }
 
-/// Every random op starts from uniform numbers; those with a body of their own compute on from them.
 void Planner::random(OpId id, const OpInfo &info) {
-  if (info.bodies[int(BodyClass::F32)].numNodes)
+  if (info.shape == ShapeRule::RandomInt) {
+    bool wide = id == OpId::RandintWide;
+    add(packKey(PackForm::Random, id, DType::I64, 0), std::string(info.name) + "_i64",
+        [wide](KernelBuilder &b, llvm::StringRef name, Diag &) {
+          lower::emitRandint(b, name, wide);
+          return true;
+        });
     return;
+  }
   for (DType t : {DType::F16, DType::BF16, DType::F32, DType::F64})
     add(packKey(PackForm::Random, id, t, 0), std::string(info.name) + "_" + std::string(shortName(t)),
         [t](KernelBuilder &b, llvm::StringRef name, Diag &) {

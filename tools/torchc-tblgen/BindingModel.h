@@ -15,9 +15,6 @@ struct Spelling {
 std::vector<Spelling> collectSpellings(const Table &table);
 
 inline bool takesOut(const Spelling &s, const ApiModel &a) { return !s.method && a.has("out"); }
-/// Field names of a result of several tensors, separated by spaces; empty for one result. A schema names no fields, and
-/// all such results so far are values with their indices.
-std::string resultFields(const ApiModel &a);
 /// "(Tensor input, *, Scalar alpha=1, Tensor out)": what messages show.
 std::string signatureText(const Spelling &s, const ApiModel &a);
 /// A line "name(params)\n--\n\n" that Python reads as __text_signature__, where there is one signature, and the list of

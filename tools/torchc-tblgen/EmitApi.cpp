@@ -38,6 +38,8 @@ std::string cppType(StringRef type) {
 std::string cppResult(StringRef type) {
   if (type == "Tensor[]")
     return "std::vector<Tensor>";
+  if (type == "Tensor|Tensor[]")
+    return "TensorOrList";
   if (type == "int[]")
     return "std::vector<int64_t>";
   if (type == "Scalar" || type == "bool" || type == "Tensor")
@@ -74,7 +76,7 @@ std::string cppName(StringRef name) {
   return is_contained(reserved, name) ? name.str() + "_" : name.str();
 }
 
-bool writesInto(const ApiModel &a) { return a.has("inplace") || a.has("out"); }
+bool writesInto(const ApiModel &a) { return !a.copiesOut && (a.has("inplace") || a.has("out")); }
 
 namespace {
 
@@ -123,7 +125,8 @@ void define(const OpModel *op, const ApiModel &a, raw_ostream &os) {
   auto body = [&](StringRef out) {
     if (a.impl.empty())
       return opCall(*op, a, out);
-    return "composite::" + a.impl + "(" + names(a) + (writesInto(a) ? sep(a) + out.str() : "") + ")";
+    std::string value = "composite::" + a.impl + "(" + names(a) + (writesInto(a) ? sep(a) + out.str() : "") + ")";
+    return a.copiesOut && out != "Out()" ? "composite::deliver(" + value + ", " + out.str() + ")" : value;
   };
   os << cppResult(a.result) << " " << cppName(a.name) << "(" << params(a, false) << ") { return " << body("Out()")
      << "; }\n";

@@ -20,6 +20,8 @@ std::vector<Spelling> collectSpellings(const Table &table) {
   auto each = [&](const ApiModel &a) {
     if (a.has("function"))
       add(a.name, false, false, a);
+    if (a.has("private")) // the package calls it under its own name
+      add("_" + a.name, false, false, a);
     if (a.has("method"))
       add(a.name, true, false, a);
     if (a.has("inplace"))
@@ -56,7 +58,7 @@ std::pair<StringRef, StringRef> argType(StringRef type) {
       .Case("Device?", P("OptDevice", "optional<deviceArg>(v[{0}])"))
       .Case("str", P("Str", "strArg(v[{0}])"))
       .Case("str?", P("OptStr", "optional<strArg>(v[{0}])"))
-      .Case("Tensor[]", P("TensorList", "tensorListArg(v[{0}])"))
+      .Case("Tensor[]", P("TensorList", "tensorListArg(v, {0})"))
       .Case("Generator?", P("OptGenerator", "generatorArg(v[{0}])"))
       .Default(P());
 }
@@ -80,8 +82,10 @@ std::string defaultValue(const Param &p) {
 
 std::string ident(const Spelling &s) { return (s.method ? "m_" : "f_") + s.name; }
 
-/// `x.view(2, 3)`: the list is the only positional parameter after self.
+/// `x.view(2, 3)`: the list is the only positional parameter after self. Lists of tensors say so in the schema.
 bool takesVarargs(const Spelling &s, const ApiModel &a, size_t i) {
+  if (a.params[i].varargs)
+    return true;
   if (i != size_t(s.method) || a.params[i].type != "int[]")
     return false;
   return i + 1 == a.params.size() || a.params[i + 1].keywordOnly;
@@ -114,7 +118,7 @@ void emitCall(const Spelling &s, const ApiModel &a, StringRef indent, raw_ostrea
       os << formatv("v[{0}] ? {1} : {2};\n", i, value, defaultValue(p));
     else
       os << value << ";\n";
-    names += (i ? ", a" : "a") + std::to_string(i);
+    names += (i ? ", a" : "a") + std::to_string(i) + (p.type == "int[]?" ? ".optional()" : "");
     if (p.type == "Tensor" || p.type == "Operand")
       work += (work.empty() ? "" : " + ") + std::string(formatv("workOf(v[{0}])", i));
   }
@@ -129,15 +133,17 @@ void emitCall(const Spelling &s, const ApiModel &a, StringRef indent, raw_ostrea
        << formatv("if (v[{0}])\n{1}  return result({2});\n", a.params.size(), indent,
                   call(a.name + "_out",
                        "Borrowed(v[" + std::to_string(a.params.size()) + "])" + (names.empty() ? "" : ", ") + names));
-  std::string fields = resultFields(a);
-  if (fields.empty()) {
+  if (!StringRef(a.result).starts_with("(")) {
     os << indent << "return result(" << call(name, names) << ");\n";
     return;
   }
-  os << indent << "auto r = " << call(name, names) << ";\n"
-     << indent << "return namedResult(\"" << a.name << "\", \"" << fields << "\", {";
-  for (size_t i = 0, n = StringRef(fields).count(' ') + 1; i < n; i++)
-    os << (i ? ", " : "") << "std::get<" << i << ">(r).take()";
+  os << indent << "auto r = " << call(name, names) << ";\n" << indent;
+  if (a.fields.empty())
+    os << "return result(std::vector<Tensor>{";
+  else
+    os << "return namedResult(\"" << a.name << "\", \"" << a.fields << "\", {";
+  for (size_t i = 0, n = StringRef(a.result).count(',') + 1; i < n; i++)
+    os << (i ? ", " : "") << "std::get<" << i << ">(r)" << (a.fields.empty() ? "" : ".take()");
   os << "});\n";
 }
 

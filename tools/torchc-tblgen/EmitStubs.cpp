@@ -8,14 +8,6 @@ using namespace llvm;
 
 namespace torchc::tblgen {
 
-std::string resultFields(const ApiModel &a) {
-  if (!StringRef(a.result).starts_with("("))
-    return "";
-  if (a.result != "(Tensor, Tensor)")
-    report_fatal_error(Twine(a.name) + ": the binding has no field names for the result " + a.result);
-  return "values indices";
-}
-
 std::string signatureText(const Spelling &s, const ApiModel &a) {
   std::string out = "(";
   bool keyword = false, first = true;
@@ -29,7 +21,7 @@ std::string signatureText(const Spelling &s, const ApiModel &a) {
       item("*");
       keyword = true;
     }
-    item(p.type + " " + p.name + (p.hasDefault ? "=" + p.defaultValue : ""));
+    item(p.type + (p.varargs ? " *" : " ") + p.name + (p.hasDefault ? "=" + p.defaultValue : ""));
   }
   if (takesOut(s, a)) {
     if (!keyword)
@@ -69,6 +61,8 @@ std::string pythonType(StringRef type) {
 std::string pythonResult(StringRef type) {
   if (type == "Tensor[]")
     return "tuple[Tensor, ...]";
+  if (type == "Tensor|Tensor[]")
+    return "Any";
   if (type.starts_with("("))
     return "tuple" + ("[" + type.drop_front().drop_back() + "]").str();
   return pythonType(type);
@@ -93,9 +87,11 @@ std::string pythonParams(const Spelling &s, const ApiModel &a, bool typed) {
       out.push_back("*");
       keyword = true;
     }
-    std::string item = p.name;
+    std::string item = (p.varargs ? "*" : "") + p.name;
+    if (p.varargs)
+      keyword = true; // what follows can only be named
     if (typed)
-      item += ": " + pythonType(p.type);
+      item += ": " + (p.varargs ? std::string("Tensor") : pythonType(p.type));
     if (p.hasDefault)
       item += (typed ? " = " : "=") + pythonDefault(p);
     out.push_back(item);
@@ -120,6 +116,19 @@ void emitStub(const Spelling &s, raw_ostream &os) {
   }
 }
 
+/// "(Tensor values, Tensor indices)".
+std::string resultText(const ApiModel &a) {
+  if (a.fields.empty())
+    return a.result;
+  SmallVector<StringRef> types, names;
+  StringRef(a.result).drop_front().drop_back().split(types, ", ");
+  StringRef(a.fields).split(names, ' ');
+  std::string out;
+  for (auto [type, name] : zip_equal(types, names))
+    out += (out.empty() ? "" : ", ") + (type + " " + name).str();
+  return "(" + out + ")";
+}
+
 } // namespace
 
 std::string docText(const Spelling &s) {
@@ -128,7 +137,7 @@ std::string docText(const Spelling &s) {
   if (std::string params = pythonParams(s, a, false); s.overloads.size() == 1 && (!params.empty() || a.params.empty()))
     out = s.name + "(" + params + ")\n--\n\n";
   for (const ApiModel *o : s.overloads)
-    out += s.name + signatureText(s, *o) + " -> " + o->result + "\n";
+    out += s.name + signatureText(s, *o) + " -> " + resultText(*o) + "\n";
   std::string escaped;
   raw_string_ostream os(escaped);
   printEscapedString(StringRef(out).rtrim('\n'), os);

@@ -218,6 +218,11 @@ std::vector<ApiModel> readApi(const Record *r) {
   for (const Record *a : r->getValueAsListOfDefs("api")) {
     ApiModel m = parseSchema(r, a->getValueAsString("schema"));
     m.kinds = strings(a, "kinds");
+    for (std::string &kind : m.kinds)
+      if (StringRef k = kind; k.consume_back("Copy")) {
+        kind = k.str();
+        m.copiesOut = true;
+      }
     m.impl = a->getValueAsString("impl").str();
     out.push_back(std::move(m));
   }

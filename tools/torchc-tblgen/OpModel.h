@@ -24,12 +24,15 @@ struct AttrModel {
 struct Param {
   std::string type, name, defaultValue;
   bool keywordOnly = false, hasDefault = false;
+  bool varargs = false; // `Tensor[] *tensors`: all positional arguments
 };
 
 struct ApiModel {
   std::string name, result, impl;
+  std::string fields; // of a result of several tensors, separated by spaces; empty: a plain tuple
   std::vector<Param> params;
   std::vector<std::string> kinds;
+  bool copiesOut = false; // `impl` knows no targets: its result is copied into them
   bool has(llvm::StringRef kind) const;
 };
 

@@ -24,6 +24,23 @@ std::vector<StringRef> splitParams(StringRef text) {
   return out;
 }
 
+/// "(Tensor values, Tensor indices)" becomes the types "(Tensor, Tensor)" and the fields "values indices".
+void parseResult(const Record *record, StringRef text, ApiModel &m) {
+  m.result = text.str();
+  if (!text.consume_front("(") || !text.consume_back(")"))
+    return;
+  std::string types;
+  for (StringRef part : splitParams(text)) {
+    auto [type, name] = part.split(' ');
+    types += (types.empty() ? "" : ", ") + type.str();
+    if (!name.empty())
+      m.fields += (m.fields.empty() ? "" : " ") + name.trim().str();
+  }
+  if (!m.fields.empty() && StringRef(m.fields).count(' ') != StringRef(types).count(','))
+    PrintFatalError(record, "schema of '" + m.name + "' names some fields of its result and not others");
+  m.result = "(" + types + ")";
+}
+
 } // namespace
 
 ApiModel parseSchema(const Record *record, StringRef schema) {
@@ -32,7 +49,7 @@ ApiModel parseSchema(const Record *record, StringRef schema) {
   if (open == StringRef::npos || close == StringRef::npos)
     PrintFatalError(record, "schema '" + schema + "' is not `name(...) -> Type`");
   m.name = schema.take_front(open).trim().str();
-  m.result = schema.substr(close + 4).trim().str();
+  parseResult(record, schema.substr(close + 4).trim(), m);
   bool keyword = false;
   for (StringRef p : splitParams(schema.slice(open + 1, close))) {
     if (p == "*") {
@@ -48,6 +65,7 @@ ApiModel parseSchema(const Record *record, StringRef schema) {
     if (name.empty())
       PrintFatalError(record, "schema '" + schema + "': parameter '" + p + "' needs a type and a name");
     out.type = type.trim().str();
+    out.varargs = name.consume_front("*");
     out.name = name.str();
     m.params.push_back(out);
   }

@@ -78,4 +78,54 @@ Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t devic
   return callOp(OpId::Full, {}, {attr(shape), value.attr(), Attr::dtype(t)});
 }
 
+Tensor sliceDim(const Tensor &x, int64_t dim, int64_t start, int64_t stop, int64_t step) {
+  return callOp(OpId::Slice, {x}, {Attr::integer(dim), Attr::integer(start), Attr::integer(stop), Attr::integer(step)});
+}
+Tensor viewShape(const Tensor &x, const Dims &shape) { return callOp(OpId::Reshape, {x}, {attr(shape)}); }
+Tensor expanded(const Tensor &x, const Dims &shape) {
+  return shape == x->dims() ? x : callOp(OpId::Expand, {x}, {attr(shape)});
+}
+
+Tensor rangeLike(const Tensor &x, int64_t n) {
+  return arangeOf(n, {}, 1, DType::I64, DeviceId{DeviceKind(x->device)}, false);
+}
+Tensor indexLike(const Tensor &x, const std::vector<int64_t> &values) {
+  Tensor out(newTensor(DType::I64, Dims({int64_t(values.size())}), x->device));
+  if (!x->device && !values.empty())
+    std::memcpy(out->data, values.data(), values.size() * sizeof(int64_t));
+  return out;
+}
+
+Tensor observed(const Tensor &x, const char *op) {
+  if (x->device)
+    unsupported(std::string(op) + "(): the result depends on values, which a meta tensor doesn't have");
+  noteEffect(Effect::ReadValue, x.impl());
+  InternalGuard quiet;
+  Tensor c = contiguousTensor(x);
+  materialize(c.impl());
+  return c;
+}
+
+int64_t product(const Dims &d, int from, int to) {
+  int64_t v = 1;
+  for (int i = from; i < to; i++)
+    v *= d[i];
+  return v;
+}
+Dims replaced(const Dims &d, int dim, int count, const Dims &with) {
+  Dims out(d.data(), dim);
+  for (int64_t s : with)
+    out.push(s);
+  for (int i = dim + count; i < d.size(); i++)
+    out.push(d[i]);
+  return out;
+}
+
+uint8_t deviceKind(std::optional<DeviceId> device, uint8_t otherwise) {
+  uint8_t kind = device ? uint8_t(device->kind) : otherwise;
+  if (kind > uint8_t(DeviceKind::Meta))
+    unsupported("device " + deviceString(DeviceKind(kind), device ? device->index : -1) + " is not implemented");
+  return kind;
+}
+
 } // namespace torchc::composite

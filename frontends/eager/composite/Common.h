@@ -22,6 +22,24 @@ Tensor as(const Tensor &x, DType t);
 Tensor deliver(const Tensor &value, Out out);
 Tensor reshaped(const Tensor &x, const Dims &shape);
 Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t device = 0);
+/// x[start:stop:step] of one dimension, a view. 0 <= start <= stop <= size, step >= 1.
+Tensor sliceDim(const Tensor &x, int64_t dim, int64_t start, int64_t stop, int64_t step = 1);
+/// A view in another shape that any layout has: sizes of 1 come and go.
+Tensor viewShape(const Tensor &x, const Dims &shape);
+Tensor expanded(const Tensor &x, const Dims &shape);
+/// 0, 1, ... n-1 in int64 on x's device.
+Tensor rangeLike(const Tensor &x, int64_t n);
+/// A 1-D int64 tensor of these numbers on x's device.
+Tensor indexLike(const Tensor &x, const std::vector<int64_t> &values);
+/// Computed, contiguous and readable, because the program's course depends on the values: an observation (J). Throws
+/// NotImplemented for a meta tensor.
+Tensor observed(const Tensor &x, const char *op);
+/// The product of sizes [from, to).
+int64_t product(const Dims &d, int from, int to);
+/// The shape of x with the sizes from `dim` on, `count` of them, replaced.
+Dims replaced(const Dims &d, int dim, int count, const Dims &with);
+/// The device of a `device=` argument: cpu or meta; NotImplemented for others.
+uint8_t deviceKind(std::optional<DeviceId> device, uint8_t otherwise = 0);
 /// f(); where its gather or scatter finds an index out of range, an Index error instead of their Runtime error.
 template <class F> auto withIndexErrors(F f) {
   try {

@@ -46,6 +46,15 @@ Tensor copyInto(const Tensor &input, const Tensor &src, bool, Out out) {
   return copyChecked(input, src, out);
 }
 
+/// One of the places that share an element: what an expanded tensor is filled through.
+static Tensor distinct(const Tensor &t) {
+  Tensor out = t;
+  for (int i = 0; i < t->rank; i++)
+    if (t->strides()[i] == 0 && t->sizes()[i] > 1)
+      out = sliceDim(out, i, 0, 1);
+  return out;
+}
+
 Tensor fillWith(const Tensor &input, const Operand &value, Out out) {
   if (value.tensor) {
     if (value.tensor->rank)
@@ -55,8 +64,12 @@ Tensor fillWith(const Tensor &input, const Operand &value, Out out) {
   }
   if (input->device == uint8_t(DeviceKind::Meta) && out.kind == Out::None)
     return Tensor(newTensor(input->dtype, input->dims(), input->device));
-  Dims shape = input->dims();
-  return callOp(OpId::Full, {}, {attr(shape), value.number.attr(), Attr::dtype(input->dtype)}, out);
+  Tensor target = out.kind == Out::Inplace ? distinct(input) : input;
+  Dims shape = target->dims();
+  Attr attrs[3] = {attr(shape), value.number.attr(), Attr::dtype(input->dtype)};
+  Tensor filled =
+      callOpList(OpId::Full, List<Operand>(), List<Attr>(attrs, 3), target.same(input) ? out : Out::inplace(target));
+  return out.kind == Out::Inplace ? input : filled;
 }
 Tensor fillZero(const Tensor &input, Out out) { return fillWith(input, 0, out); }
 

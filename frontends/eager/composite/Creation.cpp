@@ -1,19 +1,12 @@
 // Tensors made from sizes, numbers and random streams.
 #include "frontends/autograd/Autograd.h"
-#include "frontends/eager/composite/Common.h"
+#include "frontends/eager/composite/Random.h"
+#include <algorithm>
 #include <cmath>
 
 namespace torchc::composite {
-namespace {
 
-uint8_t kindOf(std::optional<DeviceId> device, uint8_t otherwise = 0) {
-  uint8_t kind = device ? uint8_t(device->kind) : otherwise;
-  if (kind > uint8_t(DeviceKind::Meta))
-    unsupported("device " + deviceString(DeviceKind(kind), device ? device->index : -1) + " is not implemented");
-  return kind;
-}
-
-Dims checked(IntList size) {
+Dims checkedSize(IntList size) {
   if (size.size() > size_t(maxRank))
     fail("expected at most 64 dimensions, got " + std::to_string(size.size()));
   Dims d(size.data(), int(size.size()));
@@ -27,11 +20,13 @@ Dims checked(IntList size) {
   return d;
 }
 
-Tensor finish(Tensor t, bool requiresGrad) {
+Tensor withGrad(Tensor t, bool requiresGrad) {
   if (requiresGrad)
     setRequiresGrad(t.impl(), true);
   return t;
 }
+
+namespace {
 
 Tensor uninitialised(const Dims &dims, DType t, uint8_t device) {
   // A tracer must see where a tensor comes from: recorded, memory is defined.
@@ -40,36 +35,26 @@ Tensor uninitialised(const Dims &dims, DType t, uint8_t device) {
   return Tensor(newTensor(t, dims, device));
 }
 
-Tensor uniformTensor(const Dims &dims, DType t, const OptGenerator &generator, uint8_t device) {
-  if (device == uint8_t(DeviceKind::Meta))
-    return Tensor(newTensor(t, dims, device));
-  Generator g = generator.defined() ? generator : defaultGenerator();
-  Tensor state(newTensor(DType::I64, Dims({2})));
-  auto *words = reinterpret_cast<uint64_t *>(state->data);
-  words[0] = g.state()->seed;
-  words[1] = takeOrdinal(g);
-  return callOp(OpId::Uniform, {state}, {attr(dims), Attr::dtype(t)});
-}
-
 } // namespace
 
 Tensor fullOf(IntList size, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device,
               bool grad) {
   DType t = dtype.value_or(value.isFloat() ? defaultDType() : value.dtype());
-  return finish(fullTensor(checked(size), value, t, kindOf(device)), grad);
+  return withGrad(fullTensor(checkedSize(size), value, t, deviceKind(device)), grad);
 }
 Tensor zerosOf(IntList size, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
-  return finish(fullTensor(checked(size), 0, dtype.value_or(defaultDType()), kindOf(device)), grad);
+  return withGrad(fullTensor(checkedSize(size), 0, dtype.value_or(defaultDType()), deviceKind(device)), grad);
 }
 Tensor onesOf(IntList size, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
-  return finish(fullTensor(checked(size), 1, dtype.value_or(defaultDType()), kindOf(device)), grad);
+  return withGrad(fullTensor(checkedSize(size), 1, dtype.value_or(defaultDType()), deviceKind(device)), grad);
 }
 Tensor emptyOf(IntList size, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
-  return finish(uninitialised(checked(size), dtype.value_or(defaultDType()), kindOf(device)), grad);
+  return withGrad(uninitialised(checkedSize(size), dtype.value_or(defaultDType()), deviceKind(device)), grad);
 }
 Tensor fullLike(const Tensor &input, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device,
                 bool grad) {
-  return finish(fullTensor(input->dims(), value, dtype.value_or(input->dtype), kindOf(device, input->device)), grad);
+  return withGrad(fullTensor(input->dims(), value, dtype.value_or(input->dtype), deviceKind(device, input->device)),
+                  grad);
 }
 Tensor zerosLike(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
   return fullLike(input, 0, dtype, device, grad);
@@ -78,7 +63,7 @@ Tensor onesLike(const Tensor &input, std::optional<DType> dtype, std::optional<D
   return fullLike(input, 1, dtype, device, grad);
 }
 Tensor emptyLike(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
-  return finish(uninitialised(input->dims(), dtype.value_or(input->dtype), kindOf(device, input->device)), grad);
+  return withGrad(uninitialised(input->dims(), dtype.value_or(input->dtype), deviceKind(device, input->device)), grad);
 }
 
 Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const Scalar &step,
@@ -101,11 +86,11 @@ Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const 
     __int128 s = step.toInt(), d = __int128(end.toInt()) - start.toInt();
     size = int64_t((d + s - (s > 0 ? 1 : -1)) / s);
   }
-  if (kindOf(device) == uint8_t(DeviceKind::Meta))
-    return finish(Tensor(newTensor(t, Dims({size}), kindOf(device))), grad);
+  if (deviceKind(device) == uint8_t(DeviceKind::Meta))
+    return withGrad(Tensor(newTensor(t, Dims({size}), deviceKind(device))), grad);
   // Integers count in integers: only the number of elements comes from the fractions.
   Scalar from = isFloat(t) ? start : Scalar(start.toInt()), by = isFloat(t) ? step : Scalar(step.toInt());
-  return finish(callOp(OpId::Arange, {}, {Attr::integer(size), from.attr(), by.attr(), Attr::dtype(t)}), grad);
+  return withGrad(callOp(OpId::Arange, {}, {Attr::integer(size), from.attr(), by.attr(), Attr::dtype(t)}), grad);
 }
 
 Tensor eyeOf(int64_t n, std::optional<int64_t> m, std::optional<DType> dtype, std::optional<DeviceId> device,
@@ -114,30 +99,98 @@ Tensor eyeOf(int64_t n, std::optional<int64_t> m, std::optional<DType> dtype, st
     fail("n must be greater or equal to 0, got " + std::to_string(n < 0 ? n : *m));
   Tensor row = arangeOf(n, {}, 1, {}, device, false), column = arangeOf(m.value_or(n), {}, 1, {}, device, false);
   Tensor diagonal = callOp(OpId::Eq, {unsqueezeDim(row, 1), column});
-  return finish(as(diagonal, dtype.value_or(defaultDType())), grad);
+  return withGrad(as(diagonal, dtype.value_or(defaultDType())), grad);
 }
 
-Tensor randOf(IntList size, const OptGenerator &generator, std::optional<DType> dtype, std::optional<DeviceId> device,
-              bool grad) {
-  return finish(uniformTensor(checked(size), dtype.value_or(defaultDType()), generator, kindOf(device)), grad);
-}
-Tensor randLike(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
-  return finish(uniformTensor(input->dims(), dtype.value_or(input->dtype), {}, kindOf(device, input->device)), grad);
+/// A number argument that may be a 0-d tensor, which is read.
+static double numberOf(const Operand &o, const char *op) {
+  if (!o.tensor)
+    return o.number.toDouble();
+  if (o.tensor->rank)
+    fail(std::string(op) + " only supports 0-dimensional start and end tensors, but got start or end with " +
+         std::to_string(o.tensor->rank) + " dimension(s).");
+  return item(Tensor::borrow(o.tensor)).toDouble();
 }
 
-/// u·(b−a) + a (N9), computed in the type's op-math type and rounded once.
-Tensor uniformInto(const Tensor &input, double from, double to, const OptGenerator &generator, Out out) {
-  if (!(from <= to))
-    fail("uniform_ expects to return a [from, to) range, but found from=" + std::to_string(from) +
-         " > to=" + std::to_string(to));
-  if (!isFloat(input->dtype))
-    unsupported("\"check_uniform_bounds\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
-  Tensor u = uniformTensor(input->dims(), input->dtype, generator, input->device);
-  if (from != 0 || to != 1) {
-    u = as(u, computeType(input->dtype));
-    u = callOp(OpId::Add, {callOp(OpId::Mul, {u, to - from}), from});
+/// From both ends towards the middle in double, rounded once: the last number is `end` itself.
+static Tensor evenlySpaced(double start, double end, int64_t steps, uint8_t device) {
+  if (device)
+    return Tensor(newTensor(DType::F64, Dims({steps}), device));
+  Tensor i = arangeOf(steps, {}, 1, DType::F64, {}, false);
+  double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
+  Tensor low = callOp(OpId::Add, {callOp(OpId::Mul, {i, step}), start});
+  Tensor high = callOp(OpId::Sub, {end, callOp(OpId::Mul, {callOp(OpId::Sub, {double(steps - 1), i}), step})});
+  return callOp(OpId::Where, {callOp(OpId::Lt, {i, double(std::max<int64_t>(steps / 2, 1))}), low, high});
+}
+static DType spacedType(const Operand &start, const Operand &end, std::optional<DType> dtype) {
+  for (const Operand *o : {&start, &end})
+    if (!dtype && o->tensor && isComplex(o->tensor->dtype))
+      unsupported("linspace(): complex numbers are not implemented");
+  return dtype.value_or(defaultDType());
+}
+Tensor linspaceOf(const Operand &start, const Operand &end, int64_t steps, std::optional<DType> dtype,
+                  std::optional<DeviceId> device, bool grad) {
+  DType t = spacedType(start, end, dtype);
+  if (steps < 0)
+    fail("number of steps must be non-negative");
+  double from = numberOf(start, "linspace"), to = numberOf(end, "linspace");
+  if (!isFloat(t)) { // integers start and end as integers
+    from = std::trunc(from);
+    to = std::trunc(to);
   }
-  return deliver(as(u, input->dtype), out);
+  return withGrad(as(evenlySpaced(from, to, steps, deviceKind(device)), t), grad);
+}
+
+Tensor scalarTensor(const Scalar &s, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
+  return withGrad(fullTensor(Dims(), s, dtype.value_or(defaultDType()), deviceKind(device)), grad);
+}
+
+/// Memory for the element furthest from the first.
+Tensor emptyStrided(IntList size, IntList stride, std::optional<DType> dtype, std::optional<DeviceId> device,
+                    bool grad) {
+  if (size.size() != stride.size())
+    fail("mismatch in length of strides and shape");
+  Dims shape = checkedSize(size);
+  DType t = dtype.value_or(defaultDType());
+  int64_t extent = shape.numel() ? 1 : 0;
+  for (size_t i = 0; i < stride.size(); i++) {
+    int64_t reach;
+    if (stride[i] < 0)
+      fail("Negative strides are not supported at the moment, got strides: " +
+           Dims(stride.data(), int(stride.size())).str());
+    if (extent && (__builtin_mul_overflow(shape[int(i)] - 1, stride[i], &reach) ||
+                   __builtin_add_overflow(extent, reach, &extent)))
+      fail("empty_strided(): strides reach more elements than 64 bits count");
+  }
+  int64_t numel;
+  Diag diag;
+  if (!checkedNumel(Dims({extent}), numel, diag))
+    fail(diag);
+  Tensor base(newTensor(t, Dims({extent}), deviceKind(device)));
+  return withGrad(Tensor(newAlias(base.impl(), shape.size(), shape.data(), stride.data(), 0)), grad);
+}
+/// Dense, with the dimensions in memory in the order of `physicalLayout`.
+Tensor emptyPermuted(IntList size, IntList physicalLayout, std::optional<DType> dtype, std::optional<DeviceId> device,
+                     bool grad) {
+  size_t rank = size.size();
+  if (physicalLayout.size() != rank)
+    fail("Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = " +
+         std::to_string(rank) + " is not equal to len(physical_layout) = " + std::to_string(physicalLayout.size()));
+  std::vector<int64_t> strides(rank, 0);
+  std::vector<bool> seen(rank);
+  int64_t step = 1;
+  for (size_t i = rank; i-- > 0;) {
+    int64_t d = physicalLayout[i];
+    if (d < 0 || d >= int64_t(rank))
+      fail("Dimension out of range (expected to be between 0 and " + std::to_string(int64_t(rank) - 1) + ", but got " +
+           std::to_string(d) + " at index " + std::to_string(i) + "). NB: negative dims not currently supported");
+    if (seen[size_t(d)])
+      fail("Duplicate dim not allowed");
+    seen[size_t(d)] = true;
+    strides[size_t(d)] = step;
+    step *= std::max<int64_t>(size[size_t(d)], 1);
+  }
+  return emptyStrided(size, strides, dtype, device, grad);
 }
 
 } // namespace torchc::composite

@@ -14,20 +14,16 @@ Dims inferred(const Tensor &x, IntList shape) {
     fail(diag);
   return out;
 }
-Tensor viewOf(const Tensor &x, const Dims &shape) { return callOp(OpId::Reshape, {x}, {attr(shape)}); }
-Tensor sliceOf(const Tensor &x, int64_t dim, int64_t start, int64_t stop, int64_t step = 1) {
-  return callOp(OpId::Slice, {x}, {Attr::integer(dim), Attr::integer(start), Attr::integer(stop), Attr::integer(step)});
-}
 
 } // namespace
 
 Tensor reshapeOrCopy(const Tensor &input, IntList shape) {
   Dims target = inferred(input, shape), strides;
   if (viewStrides(input->dims(), Dims(input->strides(), input->rank), target, strides))
-    return viewOf(input, target);
-  return viewOf(cloneOf(input), target);
+    return viewShape(input, target);
+  return viewShape(cloneOf(input), target);
 }
-Tensor viewSize(const Tensor &input, IntList size) { return viewOf(input, inferred(input, size)); }
+Tensor viewSize(const Tensor &input, IntList size) { return viewShape(input, inferred(input, size)); }
 Tensor viewAs(const Tensor &input, const Tensor &other) { return viewSize(input, other.sizes()); }
 Tensor reshapeAs(const Tensor &input, const Tensor &other) { return reshapeOrCopy(input, other.sizes()); }
 Tensor ravelAll(const Tensor &input) { return reshaped(input, Dims({input->numel})); }
@@ -39,7 +35,7 @@ Tensor transposeDims(const Tensor &input, int64_t dim0, int64_t dim1) {
 Tensor tMatrix(const Tensor &input) {
   if (input->rank > 2)
     fail("t() expects a tensor with <= 2 dimensions, but self is " + std::to_string(input->rank) + "D");
-  return input->rank < 2 ? viewOf(input, input->dims()) : transposeDims(input, 0, 1);
+  return input->rank < 2 ? viewShape(input, input->dims()) : transposeDims(input, 0, 1);
 }
 
 Tensor permuteDims(const Tensor &input, IntList dims) {
@@ -68,7 +64,7 @@ Tensor permuteDims(const Tensor &input, IntList dims) {
     std::swap(have[i], have[j]);
     t = transposeDims(t, i, j);
   }
-  return t.same(input) ? viewOf(input, input->dims()) : t;
+  return t.same(input) ? viewShape(input, input->dims()) : t;
 }
 
 Tensor expandSize(const Tensor &input, IntList size) {
@@ -81,18 +77,28 @@ Tensor squeezeAll(const Tensor &input) {
   for (int64_t s : input.sizes())
     if (s != 1)
       shape.push(s);
-  return viewOf(input, shape);
-}
-static Tensor viewInserted(const Tensor &x, const Dims &shape) {
-  // Sizes of 1 come and go in any layout.
-  return viewOf(x, shape);
+  return viewShape(input, shape);
 }
 Tensor squeezeDim(const Tensor &input, int64_t dim) {
   int64_t d = wrap(dim, input->rank);
   Dims shape = input->dims();
   if (shape.size() && shape[int(d)] == 1)
     shape.erase(int(d));
-  return viewInserted(input, shape);
+  return viewShape(input, shape);
+}
+Tensor squeezeDims(const Tensor &input, IntList dims) {
+  bool drops[maxRank] = {};
+  for (int64_t dim : dims) {
+    int64_t d = wrap(dim, input->rank);
+    if (drops[d])
+      fail("dim " + std::to_string(d) + " appears multiple times in the list of dims");
+    drops[d] = true;
+  }
+  Dims shape;
+  for (int i = 0; i < input->rank; i++)
+    if (!drops[i] || input->sizes()[i] != 1)
+      shape.push(input->sizes()[i]);
+  return viewShape(input, shape);
 }
 Tensor unsqueezeDim(const Tensor &input, int64_t dim) {
   int64_t d = wrap(dim, input->rank + 1);
@@ -100,7 +106,7 @@ Tensor unsqueezeDim(const Tensor &input, int64_t dim) {
     fail("unsqueeze(): expected at most 63 dimensions, got 64");
   Dims shape = input->dims();
   shape.insert(int(d), 1);
-  return viewInserted(input, shape);
+  return viewShape(input, shape);
 }
 
 Tensor flattenDims(const Tensor &input, int64_t startDim, int64_t endDim) {
@@ -121,6 +127,35 @@ Tensor flattenDims(const Tensor &input, int64_t startDim, int64_t endDim) {
   return reshaped(input, shape);
 }
 
+Tensor sumToSize(const Tensor &input, IntList size) {
+  Dims target(size.data(), int(size.size())), have = input -> dims(), axes;
+  int lead = have.size() - target.size();
+  bool fits = lead >= 0;
+  for (int i = 0; fits && i < have.size(); i++) {
+    fits = i < lead || target[i - lead] == have[i] || target[i - lead] == 1;
+    if (i < lead || (target[i - lead] == 1 && have[i] != 1))
+      axes.push(i);
+  }
+  if (!fits)
+    fail("size {" + target.str() + "} is not expandable to size {" + have.str() + "}.");
+  if (axes.empty())
+    return viewShape(input, have);
+  return reshaped(as(callOp(OpId::Sum, {input}, {attr(axes), Attr::boolean(false)}), input->dtype), target);
+}
+
+Tensor unflattenDim(const Tensor &input, int64_t dim, IntList sizes) {
+  int64_t d = wrap(dim, input->rank);
+  if (sizes.empty())
+    fail("unflatten: sizes must be non-empty");
+  Dims part;
+  Diag diag;
+  if (!inferReshape(Dims({input->rank ? input->sizes()[d] : 1}), sizes.data(), int(sizes.size()), part, diag))
+    fail("unflatten: Provided sizes " + Dims(sizes.data(), int(sizes.size())).str() +
+         " don't multiply up to the size of dim " + std::to_string(d) + " (" +
+         std::to_string(input->rank ? input->sizes()[d] : 1) + ") in the input tensor");
+  return viewShape(input, replaced(input->dims(), int(d), input->rank ? 1 : 0, part));
+}
+
 Tensor narrowDim(const Tensor &input, int64_t dim, int64_t start, int64_t length) {
   if (!input->rank)
     fail("narrow() cannot be applied to a 0-dim tensor.");
@@ -135,7 +170,7 @@ Tensor narrowDim(const Tensor &input, int64_t dim, int64_t start, int64_t length
   if (start + length > size)
     fail("start (" + std::to_string(start) + ") + length (" + std::to_string(length) + ") exceeds dimension size (" +
          std::to_string(size) + ").");
-  return sliceOf(input, d, start, start + length);
+  return sliceDim(input, d, start, start + length);
 }
 
 /// Both view ops at once where neither tape nor tracer must see them; undefined: go the long way.
@@ -166,7 +201,7 @@ Tensor selectIndex(const Tensor &input, int64_t dim, int64_t index) {
     return t;
   Dims shape = input->dims();
   shape.erase(int(d));
-  return viewInserted(sliceOf(input, d, i, i + 1), shape);
+  return viewShape(sliceDim(input, d, i, i + 1), shape);
 }
 
 std::vector<Tensor> unbindDim(const Tensor &input, int64_t dim) {
@@ -189,7 +224,7 @@ std::vector<Tensor> splitEvery(const Tensor &input, int64_t splitSize, int64_t d
   int64_t at = 0;
   do {
     int64_t stop = std::min(size, at + splitSize);
-    out.push_back(sliceOf(input, d, at, stop));
+    out.push_back(sliceDim(input, d, at, stop));
     at = stop;
   } while (at < size);
   return out;
@@ -209,7 +244,7 @@ std::vector<Tensor> splitSizes(const Tensor &input, IntList sizes, int64_t dim) 
          std::to_string(total));
   std::vector<Tensor> out;
   for (int64_t s : sizes) {
-    out.push_back(sliceOf(input, d, at, at + s));
+    out.push_back(sliceDim(input, d, at, at + s));
     at += s;
   }
   return out;

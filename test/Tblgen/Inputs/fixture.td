@@ -53,4 +53,4 @@ def Torchc_SoftmaxOp : Torchc_Op<"softmax"> {
 
 def : Composite<"the largest element", [
   Api<"max(Tensor input) -> Tensor", ["function", "method"], "maxAll">,
-  Api<"max(Tensor input, int dim, bool keepdim=False) -> (Tensor, Tensor)", ["function", "method"], "maxDim">]>;
+  Api<"max(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", ["function", "method"], "maxDim">]>;
