@@ -26,7 +26,7 @@ extern "C" __attribute__((visibility("default"))) PyObject *PyInit__C() {
   // State before ops: of two functions with one name the op table's counts.
   if (guarded([&] {
         return warnOfSettings() && addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) &&
-               addOps(module) && addJit(module) && addExport(module) && addOnnx(module);
+               addOps(module) && addJit(module) && addExport(module) && addOnnx(module) && addStorage(module);
       }))
     return module;
   if (!PyErr_Occurred())

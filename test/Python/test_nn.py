@@ -142,7 +142,7 @@ def test_load_names_everything_that_is_wrong():
     state["2.weight"] = torch.ones(5, 5)
     with pytest.raises(RuntimeError) as error:
         model.load_state_dict(state)
-    for text in ("0.bias", "extra", "2.weight", "(5, 5)", "(2, 3)"):
+    for text in ("0.bias", "extra", "2.weight", "[5, 5]", "[2, 3]"):
         assert text in str(error.value)
     with pytest.raises(RuntimeError, match="size mismatch"):
         model.load_state_dict(state, strict=False)

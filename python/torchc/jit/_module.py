@@ -20,7 +20,7 @@ class CompiledModule(Module):
 
     def __call__(self, *args, **kwargs):
         module = self._module
-        if module._forward_hooks or module._forward_pre_hooks:
+        if module._has_hooks():
             return module(*args, **kwargs)
         return self._forward(*args, **kwargs)
 

@@ -1,18 +1,25 @@
 """Neural network modules: `Module` and `Parameter`, layers, containers, losses, and the functions behind them."""
 
-from torchc.nn import functional, init
-from torchc.nn.modules import CrossEntropyLoss, Linear, Module, MSELoss, ReLU, Sequential, Tanh
-from torchc.nn.parameter import Parameter
+from torchc.nn import functional, init, modules, parameter, utils
+from torchc.nn.modules import *  # noqa: F403
+from torchc.nn.modules.module import Module
+from torchc.nn.parameter import (
+    Buffer,
+    Parameter,
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 
 __all__ = [
-    "CrossEntropyLoss",
-    "Linear",
-    "MSELoss",
+    *(name for name in modules.__all__ if name != "Module"),
+    "Buffer",
     "Module",
     "Parameter",
-    "ReLU",
-    "Sequential",
-    "Tanh",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "functional",
     "init",
+    "modules",
+    "parameter",
+    "utils",
 ]

@@ -1,18 +1,37 @@
 """Fills tensors with starting values; every function works in place, records nothing, and returns the tensor."""
 
+import functools
 import math
+import warnings
 
+from torchc import _C
 from torchc.autograd.grad_mode import no_grad
 
 __all__ = [
     "calculate_gain",
+    "constant",
     "constant_",
+    "dirac",
+    "dirac_",
+    "eye",
+    "eye_",
+    "kaiming_normal",
     "kaiming_normal_",
+    "kaiming_uniform",
     "kaiming_uniform_",
+    "normal",
     "normal_",
     "ones_",
+    "orthogonal",
+    "orthogonal_",
+    "sparse",
+    "sparse_",
+    "trunc_normal_",
+    "uniform",
     "uniform_",
+    "xavier_normal",
     "xavier_normal_",
+    "xavier_uniform",
     "xavier_uniform_",
     "zeros_",
 ]
@@ -124,3 +143,122 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
     return normal_(
         tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator
     )
+
+
+def eye_(tensor):
+    """The identity, as far as a matrix of this shape can be one. Raises ValueError for other ranks."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with no_grad():
+        return tensor.copy_(_C.eye(*tensor.shape))
+
+
+def dirac_(tensor, groups=1):
+    """Kernels that pass each channel of a convolution (3 to 5 dimensions) on. Raises ValueError for other ranks."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    rows = tensor.size(0) // groups
+    middle = tuple(n // 2 for n in tensor.shape[2:])
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for d in range(min(rows, tensor.size(1))):
+                tensor[(group * rows + d, d, *middle)] = 1
+    return tensor
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    """Normal draws within [a, b]: draws outside are repeated."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+            "incorrect.",
+            stacklevel=2,
+        )
+    with no_grad():
+        values = tensor.reshape(-1).clone()
+        wanted = [i for i in range(values.numel())]
+        while wanted:
+            draws = normal_(_C.empty(len(wanted), dtype=tensor.dtype), mean, std, generator)
+            inside = ((draws >= a) & (draws <= b)).tolist()
+            kept = [i for i, good in enumerate(inside) if good]
+            if kept:
+                places = _C.tensor([wanted[i] for i in kept], dtype=_C.int64)
+                chosen = draws.index_select(0, _C.tensor(kept, dtype=_C.int64))
+                values = values.scatter(0, places, chosen)
+            wanted = [place for place, good in zip(wanted, inside) if not good]
+        return tensor.copy_(values.reshape(tensor.shape))
+
+
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    """Normal draws of which a share `sparsity` of each column is 0. Raises ValueError unless a matrix."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with no_grad():
+        normal_(tensor, 0, std, generator)
+        keys = uniform_(_C.empty(columns, rows), 0.0, 1.0, generator).tolist()
+        for column, row in enumerate(keys):
+            for place in sorted(range(rows), key=row.__getitem__)[:zeros]:
+                tensor[place, column] = 0
+    return tensor
+
+
+def orthogonal_(tensor, gain=1, generator=None):
+    """Orthonormal rows or columns, times `gain` (Saxe et al., 2013); dimensions after the first count as one.
+
+    Raises ValueError below 2 dimensions.
+    """
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.size(0)
+    columns = tensor.numel() // rows
+    flat = normal_(
+        _C.empty(max(rows, columns), min(rows, columns), dtype=tensor.dtype), generator=generator
+    )
+    basis = _orthonormal_columns(flat.double()).to(tensor.dtype)
+    if rows < columns:
+        basis = basis.t()
+    with no_grad():
+        return tensor.copy_(basis.reshape(tensor.shape)).mul_(gain)
+
+
+def _orthonormal_columns(matrix):
+    """Gram-Schmidt, each column twice, so that rounding doesn't add up; the factor R has a positive diagonal."""
+    done = None
+    for i in range(matrix.size(1)):
+        column = matrix[:, i]
+        for _ in range(2):
+            if done is not None:
+                column = column - done @ (done.t() @ column)
+        column = (column / (column * column).sum().sqrt()).unsqueeze(1)
+        done = column if done is None else _C.cat([done, column], 1)
+    return done
+
+
+def _old(function):
+    """The name without the underscore, which PyTorch keeps for old programs."""
+    old, new = function.__name__[:-1], function.__name__
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        warnings.warn(
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    call.__name__ = old
+    return call
+
+
+uniform, normal, constant, eye, dirac = map(_old, (uniform_, normal_, constant_, eye_, dirac_))
+xavier_uniform, xavier_normal = _old(xavier_uniform_), _old(xavier_normal_)
+kaiming_uniform, kaiming_normal = _old(kaiming_uniform_), _old(kaiming_normal_)
+orthogonal, sparse = _old(orthogonal_), _old(sparse_)

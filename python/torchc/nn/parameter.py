@@ -1,8 +1,17 @@
-"""Parameters: tensors that a module registers when they are assigned to it."""
+"""Parameters: tensors that a module registers when they are assigned to it; and buffers that say they are."""
+
+from __future__ import annotations
 
 from torchc import _C
 
-__all__ = ["Parameter"]
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "UninitializedTensorMixin",
+    "is_lazy",
+]
 
 
 class Parameter(_C.Tensor):
@@ -26,5 +35,101 @@ class Parameter(_C.Tensor):
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
-            memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
+            copied = type(self)(self.detach().clone(), self.requires_grad)
+            memo[id(self)] = copied
         return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        from torchc._tensor import rebuild_parameter, reduce_parts
+
+        parts = reduce_parts(self.detach())
+        return rebuild_parameter, (
+            *parts,
+            type(self),
+            self.requires_grad,
+            dict(self.__dict__) or None,
+        )
+
+
+class _BufferMeta(type(_C.Tensor)):  # type: ignore[misc]
+    """isinstance(x, Buffer) holds for every tensor that is marked as one, whatever its class."""
+
+    def __instancecheck__(cls, instance):
+        if super().__instancecheck__(instance):
+            return True
+        return isinstance(instance, _C.Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(_C.Tensor, metaclass=_BufferMeta):
+    """A tensor that a module registers as a buffer when it is assigned; only a `persistent` one is saved."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        """See the class."""
+        data = _C.empty(0) if data is None else data
+        tensor = data.detach().requires_grad_(data.requires_grad)
+        tensor.persistent = persistent
+        tensor._is_buffer = True
+        return tensor
+
+
+class UninitializedTensorMixin:
+    """A parameter or buffer without a size; it has none of a tensor's functions until `materialize`."""
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Gives it memory of this shape; the class becomes the ordinary one."""
+        data = _C.empty(
+            tuple(shape),
+            dtype=dtype or self.__dict__["_dtype"],
+            device=device or self.__dict__["_device"],
+        )
+        self.data = data
+        self.__class__ = self.cls_to_become  # type: ignore[attr-defined]
+
+    @property
+    def shape(self):
+        """Raises RuntimeError: there is none yet."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+            "`forward` to initialize the parameters before accessing their attributes."
+        )
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+
+def is_lazy(param) -> bool:
+    """Whether `param` has no size yet."""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose size the first input gives (see `LazyModuleMixin`)."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        """See the class."""
+        self = _C.Tensor._make_subclass(cls, _C.empty(0), requires_grad)
+        self.__dict__["_dtype"] = dtype or _C.get_default_dtype()
+        self.__dict__["_device"] = device or "cpu"
+        return self
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            own = self.__dict__
+            memo[id(self)] = type(self)(self.requires_grad, own["_device"], own["_dtype"])
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, _C.Tensor):
+    """A buffer whose size the first input gives."""
+
+    cls_to_become = _C.Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        """See the class."""
+        self = _C.Tensor._make_subclass(cls, _C.empty(0), requires_grad)
+        self.__dict__["_dtype"] = dtype or _C.get_default_dtype()
+        self.__dict__["_device"] = device or "cpu"
+        return self

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from torchc.autograd.grad_mode import no_grad
-from torchc.errors import Unsupported
-from torchc.optim.optimizer import Optimizer
+from torchc.optim._arithmetic import move, with_decay
+from torchc.optim.optimizer import PerParameter
 
 __all__ = ["SGD"]
 
 
-class SGD(Optimizer):
+class SGD(PerParameter):
     """Gradient descent with momentum, weight decay and Nesterov's form, computed as in torch.optim.SGD.
 
     With gradient g: g += weight_decay * p; buf = momentum * buf + (1 - dampening) * g (the first time g itself);
@@ -22,7 +21,7 @@ class SGD(Optimizer):
     def __init__(
         self,
         params,
-        lr: float = 1e-3,
+        lr=1e-3,
         momentum: float = 0,
         dampening: float = 0,
         weight_decay: float = 0,
@@ -33,19 +32,10 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        for name, value in (
-            ("learning rate", lr),
-            ("momentum value", momentum),
-            ("weight_decay value", weight_decay),
-        ):
-            if value < 0.0:
-                raise ValueError(f"Invalid {name}: {value}")
+        if momentum < 0.0:
+            raise ValueError(f"Invalid momentum value: {momentum}")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        if differentiable:
-            raise Unsupported(
-                "SGD(differentiable=True): a step that is itself differentiated; use autograd.grad"
-            )
         defaults = dict(
             lr=lr,
             momentum=momentum,
@@ -59,28 +49,14 @@ class SGD(Optimizer):
         )
         super().__init__(params, defaults)
 
-    @no_grad()
-    def step(self, closure=None):
-        """Changes each parameter that has a gradient; returns the loss of `closure`, which may compute it again."""
-        loss = self._evaluate(closure)
-        for group in self.param_groups:
-            for param in group["params"]:
-                if param.grad is not None:
-                    self._update(param, param.grad, group)
-        return loss
-
-    def _update(self, param, grad, group):
-        if group["maximize"]:
-            grad = -grad
-        if group["weight_decay"] != 0:
-            grad = grad.add(param, alpha=group["weight_decay"])
+    def _update(self, param, grad, group, state):
+        grad = with_decay(grad, param, group)
         momentum = group["momentum"]
         if momentum != 0:
-            state = self.state[param]
             buffer = state.get("momentum_buffer")
             if buffer is None:
                 buffer = state["momentum_buffer"] = grad.detach().clone()
             else:
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        param.add_(grad, alpha=-group["lr"])
+        move(param, grad, group["lr"])

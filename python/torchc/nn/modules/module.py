@@ -4,12 +4,44 @@ from __future__ import annotations
 
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
+from torchc.nn.modules._hooks import (
+    OWN,
+    Hooks,
+    any_global,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+    registered,
+)
 from torchc.nn.modules._registry import Registry
-from torchc.nn.modules._state import StateDict
-from torchc.nn.parameter import Parameter
-from torchc.utils.hooks import RemovableHandle
+from torchc.nn.modules._state import IncompatibleKeys, StateDict
+from torchc.nn.parameter import Buffer, Parameter
 
-__all__ = ["Module"]
+__all__ = [
+    "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
+
+_IncompatibleKeys = IncompatibleKeys  # PyTorch's name of the class
+
+
+def factory_options(device, dtype) -> dict:
+    """Keyword arguments for a function that makes a tensor: what isn't None."""
+    return {
+        name: value for name, value in (("device", device), ("dtype", dtype)) if value is not None
+    }
 
 
 def _parse_to(args, kwargs):
@@ -42,7 +74,12 @@ def _indent(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-class Module(StateDict):
+def _addindent(text: str, spaces: int) -> str:
+    """All lines but the first moved to the right; libraries that print modules themselves use it."""
+    return text.replace("\n", "\n" + " " * spaces)
+
+
+class Module(Hooks, StateDict):
     """A computation with parameters, buffers and modules inside, registered by assigning them to attributes.
 
     Subclasses call `super().__init__()` first and define `forward`. Every write to a module moves the epoch that
@@ -57,9 +94,7 @@ class Module(StateDict):
         for name in ("_parameters", "_buffers", "_modules"):
             write(name, Registry())
         write("_non_persistent_buffers_set", set())
-        for name in ("_forward_hooks", "_forward_pre_hooks"):
-            write(name, Registry())
-            write(name + "_with_kwargs", Registry())
+        self._init_hooks()
         _C._bump_epoch()
 
     def forward(self, *args, **kwargs):
@@ -68,57 +103,25 @@ class Module(StateDict):
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    # Calling.
-
     def __call__(self, *args, **kwargs):
-        if self._forward_hooks or self._forward_pre_hooks:
+        if (
+            self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or any_global()
+        ):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
-    def _call_with_hooks(self, args, kwargs):
-        for key, hook in list(self._forward_pre_hooks.items()):
-            if key in self._forward_pre_hooks_with_kwargs:
-                changed = hook(self, args, kwargs)
-                if changed is not None:
-                    if not (isinstance(changed, tuple) and len(changed) == 2):
-                        raise RuntimeError(
-                            f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                            f"but got {changed}."
-                        )
-                    args, kwargs = changed
-            else:
-                changed = hook(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
-        for key, hook in list(self._forward_hooks.items()):
-            with_kwargs = key in self._forward_hooks_with_kwargs
-            changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
-            if changed is not None:
-                result = changed
-        return result
-
-    def _register_hook(self, which: str, hook, prepend: bool, with_kwargs: bool):
-        hooks, marked = getattr(self, which), getattr(self, which + "_with_kwargs")
-        handle = RemovableHandle(hooks, extra_dict=marked)
-        if with_kwargs:
-            marked[handle.id] = True
-        if prepend:
-            later = list(hooks.items())
-            hooks.clear()
-            hooks[handle.id] = hook
-            hooks.update(later)
-        else:
-            hooks[handle.id] = hook
-        return handle
-
-    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Calls `hook(module, args)` (or with kwargs) before each forward; what it returns replaces the arguments."""
-        return self._register_hook("_forward_pre_hooks", hook, prepend, with_kwargs)
-
-    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Calls `hook(module, args, result)` (or with kwargs) after each forward; what it returns is the result."""
-        return self._register_hook("_forward_hooks", hook, prepend, with_kwargs)
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        # A module of an older version lacks registries.
+        for name in OWN:
+            if name not in self.__dict__:
+                self.__dict__[name] = Registry()
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        _C._bump_epoch()
 
     # Attributes.
 
@@ -139,6 +142,13 @@ class Module(StateDict):
             if parameters is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._take_over(name, value, "_parameters")
+        elif isinstance(value, Buffer) and (parameters is None or name not in own["_buffers"]):
+            if parameters is None:
+                raise AttributeError("cannot assign buffer before Module.__init__() call")
+            for place in ("_parameters", "_modules"):
+                own[place].pop(name, None)
+            own.pop(name, None)
+            self.register_buffer(name, value, getattr(value, "persistent", True))
         elif isinstance(value, Module):
             if parameters is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
@@ -174,7 +184,7 @@ class Module(StateDict):
         if registry == "_parameters":
             self.register_parameter(name, value)
         else:
-            entries[name] = value
+            entries[name] = registered(self, "module", name, value)
 
     def _overwrite(self, entries, name, value, allowed, what, expected):
         if not isinstance(value, allowed):
@@ -229,7 +239,7 @@ class Module(StateDict):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
                 "explicitly; compute it in forward() instead."
             )
-        self._parameters[name] = param
+        self._parameters[name] = registered(self, "parameter", name, param)
 
     def register_buffer(self, name: str, tensor, persistent: bool = True):
         """Registers a tensor (or None) that is no parameter; only a persistent one is saved."""
@@ -239,7 +249,7 @@ class Module(StateDict):
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = registered(self, "buffer", name, tensor)
         change = (
             self._non_persistent_buffers_set.discard
             if persistent
@@ -252,9 +262,11 @@ class Module(StateDict):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name(name, "module", self.__dict__.get("_modules", ()))
-        self._modules[name] = module
+        self._modules[name] = registered(self, "module", name, module)
 
-    register_module = add_module
+    def register_module(self, name: str, module):
+        """The same as `add_module`."""
+        self.add_module(name, module)
 
     # Looking things up.
 
@@ -268,6 +280,32 @@ class Module(StateDict):
             if not isinstance(module, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
+
+    def set_submodule(self, target: str, module, strict: bool = False):
+        """Puts `module` at a dotted path; with `strict` one must be there. Raises ValueError, AttributeError."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        setattr(parent, name, module)
+
+    def get_extra_state(self):
+        """What the module saves besides tensors; a subclass that overrides it overrides set_extra_state, too."""
+        raise RuntimeError(
+            "Reached a code path in Module.get_extra_state() that should never be called."
+        )
+
+    def set_extra_state(self, state):
+        """Takes over what get_extra_state gave."""
+        raise RuntimeError(
+            "Reached a code path in Module.set_extra_state() that should never be called."
+        )
 
     def _member(self, target: str, registry: str, what: str):
         path, _, name = target.rpartition(".")
@@ -357,10 +395,11 @@ class Module(StateDict):
         fn(self)
         return self
 
-    def _apply(self, fn):
+    def _apply(self, fn, recurse: bool = True):
         """Replaces the values of all parameters, gradients and buffers by `fn` of them; returns self."""
-        for module in self.children():
-            module._apply(fn)
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
         for parameter in self._parameters.values():
             if parameter is None:
                 continue
@@ -404,6 +443,29 @@ class Module(StateDict):
     def cpu(self):
         """Moves to the CPU; returns self."""
         return self.to("cpu")
+
+    def cuda(self, device=None):
+        """Raises AssertionError: torchc has no CUDA device for modules yet."""
+        raise AssertionError("torchc is not compiled with CUDA enabled")
+
+    def type(self, dst_type):
+        """Casts all parameters and buffers; returns self."""
+        return self._apply(lambda value: value.type(dst_type))
+
+    def to_empty(self, *, device, recurse: bool = True):
+        """Moves to a device without copying the values; returns self."""
+        return self._apply(lambda value: _C.empty_like(value, device=device), recurse)
+
+    def share_memory(self):
+        """Raises NotImplementedError: tensors in shared memory don't exist yet."""
+        raise NotImplementedError("Module.share_memory: tensors in shared memory")
+
+    def compile(self, *args, **kwargs):
+        """Compiles forward in place; see `torchc.compile`."""
+        from torchc import jit
+
+        self.__dict__["forward"] = jit.compile(self.forward, *args, **kwargs)
+        _C._bump_epoch()
 
     def train(self, mode: bool = True):
         """Sets the training flag here and below; returns self."""

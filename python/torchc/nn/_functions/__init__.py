@@ -1,0 +1,1 @@
+"""The functions of `torchc.nn.functional`, one file for each kind."""

@@ -1,0 +1,112 @@
+"""Ready parametrizations: weight norm, spectral norm."""
+
+from __future__ import annotations
+
+from torchc import _C
+from torchc.autograd.grad_mode import no_grad
+from torchc.errors import Unsupported
+from torchc.nn.modules.module import Module
+from torchc.nn.utils import parametrize
+from torchc.nn.utils.weight_norm import norm_except_dim
+
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+
+
+class _WeightNorm(Module):
+    """weight = g * v / |v|, the norm over all dimensions but `dim`."""
+
+    def __init__(self, dim: int | None = 0):
+        super().__init__()
+        self.dim = -1 if dim is None else dim
+
+    def forward(self, weight_g, weight_v):
+        """The weight."""
+        return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
+
+    def right_inverse(self, weight):
+        """(g, v) that give this weight."""
+        return norm_except_dim(weight, self.dim), weight
+
+
+def weight_norm(module, name: str = "weight", dim: int | None = 0):
+    """Makes module.`name` the product of a magnitude (original0) and a direction (original1); returns the module."""
+    return parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+
+
+class _SpectralNorm(Module):
+    """weight / its largest singular value, found by power iteration."""
+
+    def __init__(self, weight, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12):
+        super().__init__()
+        if dim >= weight.dim() or dim < -weight.dim():
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but "
+                f"got {dim})"
+            )
+        if n_power_iterations <= 0:
+            raise ValueError(
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
+            )
+        self.dim, self.eps = dim if dim >= 0 else dim + weight.dim(), eps
+        if weight.dim() > 1:
+            from torchc.nn import init
+
+            self.n_power_iterations = n_power_iterations
+            matrix = self._matrix(weight.detach())
+            for name, size in (("_u", matrix.size(0)), ("_v", matrix.size(1))):
+                start = init.normal_(_C.empty(size, dtype=weight.dtype))
+                self.register_buffer(name, _unit(start, eps))
+            self._iterate(matrix, 15)
+
+    def _matrix(self, weight):
+        order = (self.dim, *(d for d in range(weight.dim()) if d != self.dim))
+        return weight.permute(*order).flatten(1)
+
+    @no_grad()
+    def _iterate(self, matrix, times: int):
+        for _ in range(times):
+            self._u.copy_(_unit(matrix @ self._v, self.eps))
+            self._v.copy_(_unit(matrix.t() @ self._u, self.eps))
+
+    def forward(self, weight):
+        """The normed weight; training improves the vectors first."""
+        if weight.dim() == 1:
+            return weight / (weight * weight).sum().sqrt().clamp(min=self.eps)
+        matrix = self._matrix(weight)
+        if self.training:
+            self._iterate(matrix.detach(), self.n_power_iterations)
+        u, v = self._u.clone(), self._v.clone()
+        return weight / (u * (matrix @ v)).sum()
+
+    def right_inverse(self, value):
+        """The value itself."""
+        return value
+
+
+def _unit(vector, eps: float):
+    return vector / (vector * vector).sum().sqrt().clamp(min=eps)
+
+
+def spectral_norm(
+    module,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+):
+    """Divides module.`name` by its largest singular value; returns the module.
+
+    `dim` is the output's dimension: 0, for transposed convolutions 1. Raises ValueError when there is no such tensor.
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, _C.Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if dim is None:
+        dim = 1 if getattr(module, "transposed", False) else 0
+    norm = _SpectralNorm(weight, n_power_iterations, dim, eps)
+    return parametrize.register_parametrization(module, name, norm)
+
+
+def orthogonal(module, name: str = "weight", orthogonal_map=None, *, use_trivialization=True):
+    """Raises Unsupported: matrix exponentials and Householder products don't exist yet."""
+    raise Unsupported("parametrizations.orthogonal: needs matrix_exp or householder_product")
