@@ -17,11 +17,16 @@ from torchc.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_
 __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
-    "autograd errors export func functional jit knobs linalg nn onnx optim random serialization testing utils".split()
+    "__config__ _utils accelerator amp autograd backends compiler cuda errors export func functional hub jit knobs "
+    "linalg mps multiprocessing nn onnx optim random serialization storage testing types utils version xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {
+    "GradScaler": "amp",
+    "OutOfMemoryError": "cuda",
+    "UntypedStorage": "storage",
     "asarray": "_creation",
+    "autocast": "amp",
     "broadcast_shapes": "functional",
     "cdist": "functional",
     "compile": "jit",
@@ -35,6 +40,14 @@ _LAZY = {
     "tensordot": "functional",
     "typename": "_type_info",
 }
+_EXTRAS = (
+    "_assert _check _check_index _check_type _check_value are_deterministic_algorithms_enabled frombuffer "
+    "get_default_device get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads "
+    "is_deterministic_algorithms_warn_only_enabled is_nonzero is_storage is_warn_always_enabled "
+    "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal "
+    "set_num_interop_threads set_warn_always use_deterministic_algorithms"
+)
+_LAZY.update({name: "_extras" for name in _EXTRAS.split() if not hasattr(_C, name)})
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")]
 __all__ += ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
@@ -45,6 +58,13 @@ def __getattr__(name):
     from importlib import import_module
 
     home = name if name in _SUBMODULES else _LAZY.get(name)
+    if home is None and not name.startswith("_"):
+        _extras = import_module("torchc._extras")
+        if name in _extras.CONSTANTS or name in _extras._TYPED:
+            constant = name in _extras.CONSTANTS
+            value = _extras.CONSTANTS[name] if constant else _extras.typed_tensor(name)
+            globals()[name] = value
+            return value
     if home is None:
         raise AttributeError(f"module 'torchc' has no attribute '{name}'")
     try:

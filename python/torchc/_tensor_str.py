@@ -179,6 +179,11 @@ def _history(tensor) -> list[str]:
     return ["requires_grad=True"] if tensor.requires_grad else []
 
 
+def _default_complex(default):
+    """The complex dtype that goes with a default dtype."""
+    return {_C.float64: _C.complex128, _C.float32: _C.complex64}.get(default)
+
+
 def tensor_text(tensor) -> str:
     """`repr(tensor)`: its numbers, then device, size, dtype and gradient where they are not the usual ones."""
     # A Parameter says so itself, and only exists once nn is loaded.
@@ -188,7 +193,7 @@ def tensor_text(tensor) -> str:
     indent = len(prefix)
     default = _C.get_default_dtype()
     suffixes = []
-    dtype_shown = tensor.dtype not in (default, _C.int64, _C.bool)
+    dtype_shown = tensor.dtype not in (default, _default_complex(default), _C.int64, _C.bool)
     values = tensor.detach()
     if tensor.device.type == "meta":
         text = "..."

@@ -46,7 +46,7 @@ def calculate_gain(nonlinearity: str, param=None) -> float:
     `param` is leaky_relu's negative slope (default 0.01). Raises ValueError for an unknown name or slope.
     """
     if nonlinearity in _LINEAR:
-        return 1.0
+        return 1
     if nonlinearity == "leaky_relu":
         if param is None:
             slope = 0.01

@@ -39,17 +39,6 @@ class Parameter(_C.Tensor):
             memo[id(self)] = copied
         return memo[id(self)]
 
-    def __reduce_ex__(self, protocol):
-        from torchc._tensor import rebuild_parameter, reduce_parts
-
-        parts = reduce_parts(self.detach())
-        return rebuild_parameter, (
-            *parts,
-            type(self),
-            self.requires_grad,
-            dict(self.__dict__) or None,
-        )
-
 
 class _BufferMeta(type(_C.Tensor)):  # type: ignore[misc]
     """isinstance(x, Buffer) holds for every tensor that is marked as one, whatever its class."""

@@ -1,5 +1,8 @@
 """The dictionaries in which a module keeps what it is made of."""
 
+import copy
+from collections import OrderedDict
+
 from torchc import _C
 
 __all__ = ["Registry"]
@@ -12,6 +15,19 @@ class Registry(dict):
     """
 
     __slots__ = ("__weakref__",)
+
+    def __reduce__(self):
+        # A pickled module holds plain dicts, as PyTorch's do; Module.__setstate__ makes registries of them.
+        return OrderedDict, (), None, None, iter(self.items())
+
+    def __copy__(self):
+        return Registry(self)
+
+    def __deepcopy__(self, memo):
+        copied = memo[id(self)] = Registry()
+        for key, value in self.items():
+            dict.__setitem__(copied, copy.deepcopy(key, memo), copy.deepcopy(value, memo))
+        return copied
 
 
 def _bumping(name: str):

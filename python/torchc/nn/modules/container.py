@@ -273,11 +273,11 @@ def _as_parameter(value):
     return value
 
 
-def _entry_text(value) -> str:
+def _entry_text(value, dtype=None) -> str:
     if not isinstance(value, _C.Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else type(value).__name__
-    dtype = str(value.dtype)
+    dtype = dtype or str(value.dtype)
     return f"{kind} containing: [{dtype} of size {'x'.join(str(n) for n in value.size())}]"
 
 
@@ -437,7 +437,10 @@ class ParameterDict(Module):
 
     def extra_repr(self):
         """One line for each entry."""
-        return "\n".join(f"  ({key}): {_entry_text(value)}" for key, value in self.items())
+        return "\n".join(
+            f"  ({key}): {_entry_text(value, value.type() if isinstance(value, _C.Tensor) else None)}"
+            for key, value in self.items()
+        )
 
     def __call__(self, input):
         raise RuntimeError("ParameterDict should not be called.")

@@ -116,10 +116,11 @@ class Module(Hooks, StateDict):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        # A module of an older version lacks registries.
-        for name in OWN:
-            if name not in self.__dict__:
-                self.__dict__[name] = Registry()
+        # Pickled registries are plain dicts; a module of an older version lacks some.
+        for name in ("_parameters", "_buffers", "_modules", *OWN):
+            value = self.__dict__.get(name)
+            if not isinstance(value, Registry):
+                self.__dict__[name] = Registry(value or {})
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
         _C._bump_epoch()
 
