@@ -17,8 +17,9 @@ from torchc.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_
 __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
-    "__config__ _utils accelerator amp autograd backends compiler cuda errors export func functional hub jit knobs "
-    "linalg mps multiprocessing nn onnx optim random serialization storage testing types utils version xpu".split()
+    "__config__ _utils accelerator amp autograd backends compiler cuda distributed errors export func functional hub "
+    "jit knobs linalg mps multiprocessing nn onnx optim random serialization storage testing types utils version "
+    "xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {
@@ -41,6 +42,7 @@ _LAZY = {
     "typename": "_type_info",
 }
 _EXTRAS = (
+    "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled is_autocast_enabled "
     "_assert _check _check_index _check_type _check_value are_deterministic_algorithms_enabled frombuffer "
     "get_default_device get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads "
     "is_deterministic_algorithms_warn_only_enabled is_nonzero is_storage is_warn_always_enabled "

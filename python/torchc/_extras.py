@@ -10,10 +10,15 @@ from torchc import _C
 __all__ = [
     "are_deterministic_algorithms_enabled",
     "frombuffer",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "get_autocast_gpu_dtype",
     "get_default_device",
     "get_deterministic_debug_mode",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
     "is_deterministic_algorithms_warn_only_enabled",
     "is_nonzero",
     "is_storage",
@@ -126,6 +131,31 @@ def set_default_tensor_type(t) -> None:
         "torch.set_default_tensor_type() is deprecated: use torch.set_default_dtype()", stacklevel=2
     )
     _C.set_default_dtype(getattr(_C, names[name]))
+
+
+def is_autocast_enabled(device_type=None) -> bool:
+    """False: autocast can't be switched on."""
+    return False
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """False: autocast can't be switched on."""
+    return False
+
+
+def get_autocast_dtype(device_type: str):
+    """bfloat16 on the CPU, float16 elsewhere: what autocast would use."""
+    return _C.bfloat16 if device_type == "cpu" else _C.float16
+
+
+def get_autocast_cpu_dtype():
+    """What autocast would use on the CPU."""
+    return _C.bfloat16
+
+
+def get_autocast_gpu_dtype():
+    """What autocast would use on CUDA."""
+    return _C.float16
 
 
 def is_storage(obj) -> bool:

@@ -253,3 +253,24 @@ def test_clipping():
     with pytest.raises(RuntimeError, match="non-finite"):
         torch.nn.utils.clip_grad_norm_([p, q], 1.0, error_if_nonfinite=True)
     assert torch.nn.utils.clip_grad_norm_([p], 1.0, norm_type=float("inf")).item() > 0
+
+
+@pytest.mark.parametrize(
+    "name, options",
+    [(row[0], row[1]) for row in STEPS] + [("Muon", {})],
+)
+def test_a_whole_step_is_one_graph(name, options):
+    """No optimizer reads a tensor's value: the exporter refuses what does."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4, bias=False), torch.nn.ReLU())
+    optimizer = getattr(torch.optim, name)(model.parameters(), **options)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = model(x).sum()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    step(torch.ones(5, 3))
+    assert torch.export.export(step, (torch.ones(5, 3),)).inputs == ("x",)

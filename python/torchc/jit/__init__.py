@@ -112,3 +112,13 @@ def _compiled(fn, background: bool, name: str | None = None, replay: bool = True
 def records() -> str:
     """What the process's compiled functions did that one may want to know, one line each."""
     return _C._jit_records()
+
+
+def __getattr__(name):
+    """TorchScript's names, on first use."""
+    from importlib import import_module
+
+    _script = import_module("torchc.jit._script")
+    if name in _script.__all__:
+        return getattr(_script, name)
+    raise AttributeError(f"module 'torchc.jit' has no attribute '{name}'")

@@ -3,6 +3,7 @@
 from torchc.nn import functional, init, modules, parameter, utils
 from torchc.nn.modules import *  # noqa: F403
 from torchc.nn.modules.module import Module
+from torchc.nn.parallel import DataParallel
 from torchc.nn.parameter import (
     Buffer,
     Parameter,
@@ -13,6 +14,7 @@ from torchc.nn.parameter import (
 __all__ = [
     *(name for name in modules.__all__ if name != "Module"),
     "Buffer",
+    "DataParallel",
     "Module",
     "Parameter",
     "UninitializedBuffer",

@@ -1,6 +1,7 @@
 """The module classes."""
 
 from torchc.nn.modules.activation import *  # noqa: F403
+from torchc.nn.modules.adaptive import *  # noqa: F403
 from torchc.nn.modules.batchnorm import *  # noqa: F403
 from torchc.nn.modules.container import *  # noqa: F403
 from torchc.nn.modules.conv import *  # noqa: F403
