@@ -185,7 +185,9 @@ constexpr char reprName[] = "repr_", formatName[] = "format_", copyName[] = "dee
                reduceName[] = "reduce_ex", typeName_[] = "type_", newTensorName[] = "new_tensor",
                newFullName[] = "new_full", newZerosName[] = "new_zeros", newOnesName[] = "new_ones",
                newEmptyName[] = "new_empty", newStridedName[] = "new_empty_strided", applyName[] = "apply_",
-               mapName[] = "map_";
+               mapName[] = "map_", cudaName[] = "cuda", pinName[] = "pin_memory", pinnedName[] = "is_pinned",
+               sharedName[] = "is_shared", shareName[] = "share_memory_", storageName[] = "untyped_storage",
+               newName[] = "new";
 
 } // namespace
 
@@ -228,6 +230,14 @@ PyMethodDef tensorConversions[] = {
     {"__deepcopy__", fast(inPackage<copyName>), fastKeywords, nullptr},
     {"__reduce_ex__", fast(inPackage<reduceName>), fastKeywords, nullptr},
     {"type", fast(inPackage<typeName_>), fastKeywords, "type($self, dtype=None)\n--\n\nThe type's name, or a cast."},
+    {"cuda", fast(inPackage<cudaName>), fastKeywords, "cuda($self, device=None)\n--\n\nRaises: there is no CUDA."},
+    {"pin_memory", fast(inPackage<pinName>), fastKeywords, "pin_memory($self)\n--\n\nRaises: no device needs it."},
+    {"is_pinned", fast(inPackage<pinnedName>), fastKeywords, "is_pinned($self)\n--\n\nFalse."},
+    {"is_shared", fast(inPackage<sharedName>), fastKeywords, "is_shared($self)\n--\n\nFalse."},
+    {"share_memory_", fast(inPackage<shareName>), fastKeywords, "share_memory_($self)\n--\n\nNot implemented."},
+    {"untyped_storage", fast(inPackage<storageName>), fastKeywords,
+     "untyped_storage($self)\n--\n\nThe memory that the tensor and its views share."},
+    {"new", fast(inPackage<newName>), fastKeywords, "new($self, *args)\n--\n\nA tensor of this one's dtype."},
     {"new_tensor", fast(inPackage<newTensorName>), fastKeywords, "torchc.tensor with this tensor's dtype."},
     {"new_full", fast(inPackage<newFullName>), fastKeywords, "torchc.full with this tensor's dtype."},
     {"new_zeros", fast(inPackage<newZerosName>), fastKeywords, "torchc.zeros with this tensor's dtype."},

@@ -152,3 +152,43 @@ def map_(self, tensor, callable):
     other = tensor.expand(self.shape).flatten().tolist()
     values = [callable(a, b) for a, b in zip(self.flatten().tolist(), other)]
     return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """Raises AssertionError: there is no CUDA."""
+    raise AssertionError("torchc is not compiled with CUDA enabled")
+
+
+def pin_memory(self, device=None):
+    """Raises RuntimeError: pinned memory is for copies to a device, and there is none."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def is_pinned(self, device=None) -> bool:
+    """False: see pin_memory."""
+    return False
+
+
+def is_shared(self) -> bool:
+    """False: other processes can't see the memory."""
+    return False
+
+
+def share_memory_(self):
+    """Raises NotImplementedError: memory isn't shared with other processes."""
+    raise NotImplementedError("Tensor.share_memory_: tensors in shared memory")
+
+
+def untyped_storage(self):
+    """The memory that the tensor and its views share."""
+    from torchc.storage import UntypedStorage
+
+    return UntypedStorage(self)
+
+
+def new(self, *args):
+    """A tensor of this one's dtype from sizes (uninitialised) or values."""
+    if len(args) == 1 and not isinstance(args[0], int):
+        sizes = isinstance(args[0], _C.Size)
+        return new_empty(self, *args[0]) if sizes else new_tensor(self, args[0])
+    return new_empty(self, *(args or (0,)))

@@ -1,6 +1,7 @@
 """Functions behind the modules: the same computation without state. Names and defaults as torch.nn.functional."""
 
 from torchc import _C
+from torchc.nn import _spatial
 from torchc.nn._functions import (
     activation,
     attention,
@@ -8,7 +9,6 @@ from torchc.nn._functions import (
     distance,
     loss,
     normalization,
-    padding,
     pooling,
     vision,
 )
@@ -26,18 +26,17 @@ from torchc.nn._functions.dropout import *  # noqa: F403
 from torchc.nn._functions.embedding import *  # noqa: F403
 from torchc.nn._functions.loss import *  # noqa: F403
 from torchc.nn._functions.normalization import *  # noqa: F403
-from torchc.nn._functions.padding import *  # noqa: F403
 from torchc.nn._functions.pooling import *  # noqa: F403
 from torchc.nn._functions.vision import *  # noqa: F403
+from torchc.nn._spatial import *  # noqa: F403
 
 # Functions that the extension module has under the same name with the same arguments.
 _NATIVE = frozenset(
-    "channel_shuffle conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d pixel_shuffle "
-    "pixel_unshuffle".split()
+    "affine_grid conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d grid_sample".split()
 )
 
 _PARTS = (
-    activation, attention, convolution, distance, _dropout, _embedding, loss, normalization, padding, pooling, vision,
+    activation, attention, convolution, distance, _dropout, _embedding, loss, normalization, pooling, vision, _spatial,
 )  # fmt: skip
 __all__ = sorted(
     {name for part in _PARTS for name in part.__all__}

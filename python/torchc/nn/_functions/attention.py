@@ -6,7 +6,7 @@ import math
 
 from torchc import _C
 from torchc.nn._functions.dropout import dropout
-from torchc.nn._functions.padding import pad
+from torchc.nn._spatial import pad
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
 
