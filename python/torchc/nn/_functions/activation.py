@@ -49,6 +49,11 @@ def _run(function, input, inplace: bool):
     return input.copy_(function(input.clone())) if inplace else function(input)
 
 
+def _into(value, out):
+    """`value`, or `out` overwritten with it."""
+    return value if out is None else out.copy_(value)
+
+
 def relu(input, inplace=False):
     """max(0, x) of each element, NaN stays NaN; with `inplace`, in `input` itself. Any shape and real dtype."""
     return input.relu_() if inplace else _C.relu(input)
@@ -94,9 +99,9 @@ def selu_(input):
     return selu(input, True)
 
 
-def gelu(input, approximate="none"):
+def gelu(input, approximate="none", *, out=None):
     """x times the normal distribution's function of x; approximate="tanh": by its formula with tanh."""
-    return _C.gelu(input, approximate=approximate)
+    return _into(_C.gelu(input, approximate=approximate), out)
 
 
 def glu(input, dim=-1):
@@ -119,9 +124,9 @@ def sigmoid(input):
     return _C.sigmoid(input)
 
 
-def logsigmoid(input):
+def logsigmoid(input, *, out=None):
     """log(sigmoid(x)) of each element."""
-    return _C.logsigmoid(input)
+    return _into(_C.logsigmoid(input), out)
 
 
 def tanh(input):
@@ -151,14 +156,14 @@ def hardswish(input, inplace=False):
     return _run(_C.hardswish, input, inplace)
 
 
-def hardshrink(input, lambd=0.5):
+def hardshrink(input, lambd=0.5, *, out=None):
     """0 within [-lambd, lambd], else x."""
-    return _C.hardshrink(input, lambd)
+    return _into(_C.hardshrink(input, lambd), out)
 
 
-def softshrink(input, lambd=0.5):
+def softshrink(input, lambd=0.5, *, out=None):
     """x moved by lambd towards 0, 0 within [-lambd, lambd]."""
-    return _C.softshrink(input, lambd)
+    return _into(_C.softshrink(input, lambd), out)
 
 
 def tanhshrink(input):
@@ -171,9 +176,9 @@ def softsign(input):
     return input / (input.abs() + 1)
 
 
-def softplus(input, beta=1, threshold=20):
+def softplus(input, beta=1, threshold=20, *, out=None):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
-    return _C.softplus(input, beta, threshold)
+    return _into(_C.softplus(input, beta, threshold), out)
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
@@ -193,7 +198,18 @@ def prelu(input, weight):
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """x where positive, else a * x: a drawn from [lower, upper) when training, their mean otherwise."""
-    return _run(lambda x: _C.rrelu(x, lower, upper, training), input, inplace)
+    if lower > upper:
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound: {lower} > {upper}"
+        )
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+
+    def drawn(x):
+        slope = _C.rand_like(x.detach()) * (upper - lower) + lower
+        return _C.where(x <= 0, x * slope, x)
+
+    return _run(drawn, input, inplace)
 
 
 def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):

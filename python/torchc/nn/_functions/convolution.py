@@ -7,12 +7,13 @@ from torchc import _C
 __all__ = ["conv_tbc", "linear"]
 
 
-def linear(input, weight, bias=None):
+def linear(input, weight, bias=None, *, out=None):
     """`input` times the transposed `weight`, plus `bias`.
 
     Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); result (*, out) or (*). One dtype for all.
     """
-    return _C.linear(input, weight, bias)
+    result = _C.linear(input, weight, bias)
+    return result if out is None else out.copy_(result)
 
 
 def conv_tbc(input, weight, bias, pad=0):

@@ -331,8 +331,10 @@ def multilabel_soft_margin_loss(
 
 
 def _rows(name: str, input):
-    """A vector as a matrix of one row, and whether it was one. Raises RuntimeError for other ranks."""
-    if input.dim() not in (1, 2):
+    """A vector (or a number) as a matrix of one row, and whether it was one. Raises RuntimeError for other ranks."""
+    if input.dim() == 0:
+        return input.reshape(1, 1), True
+    if input.dim() > 2:
         raise RuntimeError(
             f"{name}: expected non-empty vector or matrix with optional 0-dim batch size, but got: "
             f"{list(input.size())}"

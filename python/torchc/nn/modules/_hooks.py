@@ -53,11 +53,8 @@ class _Global:
 
 
 GLOBAL = _Global()
-
-
-def any_global() -> bool:
-    """Whether a call of a module must look at the process's hooks."""
-    return bool(GLOBAL.forward or GLOBAL.forward_pre or GLOBAL.backward or GLOBAL.backward_pre)
+# The ids of those that a call of a module must look at: one look tells that there are none.
+ACTIVE = Registry()
 
 
 def _add(registry, hook, marks=(), prepend=False) -> RemovableHandle:
@@ -76,19 +73,19 @@ def _add(registry, hook, marks=(), prepend=False) -> RemovableHandle:
 
 def register_module_forward_pre_hook(hook):
     """Calls `hook(module, args)` before the forward of every module."""
-    return _add(GLOBAL.forward_pre, hook)
+    return _add(GLOBAL.forward_pre, hook, [ACTIVE])
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     """Calls `hook(module, args, result)` (or with kwargs) after the forward of every module."""
-    marks = [GLOBAL.forward_with_kwargs] if with_kwargs else []
+    marks = [ACTIVE, GLOBAL.forward_with_kwargs] if with_kwargs else [ACTIVE]
     marks += [GLOBAL.forward_always_called] if always_call else []
     return _add(GLOBAL.forward, hook, marks)
 
 
 def register_module_full_backward_hook(hook):
     """Calls `hook(module, grad_input, grad_output)` in the backward of every module."""
-    return _add(GLOBAL.backward, hook)
+    return _add(GLOBAL.backward, hook, [ACTIVE])
 
 
 register_module_backward_hook = register_module_full_backward_hook
@@ -96,7 +93,7 @@ register_module_backward_hook = register_module_full_backward_hook
 
 def register_module_full_backward_pre_hook(hook):
     """Calls `hook(module, grad_output)` before the backward of every module."""
-    return _add(GLOBAL.backward_pre, hook)
+    return _add(GLOBAL.backward_pre, hook, [ACTIVE])
 
 
 def _register_registration(kind: str, hook):
@@ -152,7 +149,7 @@ class Hooks:
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or any_global()
+            or ACTIVE
         )
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
 from torchc.nn.modules._hooks import (
+    ACTIVE,
     OWN,
     Hooks,
-    any_global,
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -109,7 +109,7 @@ class Module(Hooks, StateDict):
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or any_global()
+            or ACTIVE
         ):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
