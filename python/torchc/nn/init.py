@@ -178,18 +178,11 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             stacklevel=2,
         )
     with no_grad():
-        values = tensor.reshape(-1).clone()
-        wanted = [i for i in range(values.numel())]
-        while wanted:
-            draws = normal_(_C.empty(len(wanted), dtype=tensor.dtype), mean, std, generator)
-            inside = ((draws >= a) & (draws <= b)).tolist()
-            kept = [i for i, good in enumerate(inside) if good]
-            if kept:
-                places = _C.tensor([wanted[i] for i in kept], dtype=_C.int64)
-                chosen = draws.index_select(0, _C.tensor(kept, dtype=_C.int64))
-                values = values.scatter(0, places, chosen)
-            wanted = [place for place, good in zip(wanted, inside) if not good]
-        return tensor.copy_(values.reshape(tensor.shape))
+        values = normal_(_C.empty_like(tensor), mean, std, generator)
+        while bool((outside := (values < a).logical_or(values > b)).any()):
+            again = normal_(_C.empty_like(values), mean, std, generator)
+            values = _C.where(outside, again, values)
+        return tensor.copy_(values)
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):

@@ -1,0 +1,101 @@
+"""Distributions against figures that PyTorch 2.15 gave, and samples against their own moments."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip(
+    "torchc", reason="the extension module is not built", exc_type=ImportError
+)
+D = torch.distributions
+t = torch.tensor
+ROWS = json.loads((pathlib.Path(__file__).parent / "reference/distributions.json").read_text())
+
+
+def available(call):
+    """call(); skipped while a primitive is missing."""
+    try:
+        return call()
+    except AttributeError as error:
+        pytest.skip(f"not there yet: {error}")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["make"] for row in ROWS])
+@pytest.mark.parametrize("what", ["log_prob", "entropy", "mean", "variance", "stddev", "cdf"])
+def test_figures_are_pytorchs(row, what):
+    if what not in row:
+        pytest.skip("no figure")
+    d = eval(row["make"], {"D": D, "t": t})
+    assert list(d.batch_shape) == row["batch_shape"] and list(d.event_shape) == row["event_shape"]
+
+    def compute():
+        if what in ("log_prob", "cdf"):
+            return getattr(d, what)(t(row["value"]))
+        value = getattr(d, what)
+        return value() if callable(value) else value
+
+    got = available(compute)
+    np.testing.assert_allclose(got.detach().numpy().ravel(), row[what], rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["make"] for row in ROWS])
+def test_samples_have_the_shape_and_the_moments(row):
+    torch.manual_seed(0)
+    d = eval(row["make"], {"D": D, "t": t})
+    assert list(available(lambda: d.sample((4,))).shape) == row["samples"]
+    if "mean" not in row or "LogNormal" in row["make"]:
+        return
+    values = d.sample((20000,)).numpy().reshape(20000, -1)
+    np.testing.assert_allclose(values.mean(0), row["mean"], atol=0.06)
+    np.testing.assert_allclose(values.std(0), row["stddev"], atol=0.06)
+
+
+def test_divergences_are_pytorchs():
+    kl = D.kl_divergence
+    pairs = [
+        (D.Normal(0.5, 1.5), D.Normal(0.0, 1.0), 0.3445349),
+        (D.Categorical(t([1.0, 2.0, 3.0])), D.Categorical(t([2.0, 2.0, 1.0])), 0.25146),
+        (D.Bernoulli(t([0.3])), D.Bernoulli(t([0.6])), 0.1837869),
+        (D.Uniform(0.0, 1.0), D.Uniform(-1.0, 2.0), 1.098612),
+        (D.Uniform(0.0, 1.0), D.Uniform(0.5, 2.0), np.inf),
+        (D.Exponential(t([1.0])), D.Exponential(t([2.0])), 0.3068528),
+        (D.Laplace(0.0, 1.0), D.Laplace(1.0, 2.0), 0.3770869),
+    ]
+    for p, q, want in pairs:
+        np.testing.assert_allclose(kl(p, q).item(), want, rtol=3e-6)
+    with pytest.raises(NotImplementedError, match="p type Normal and q type Uniform"):
+        kl(D.Normal(0.0, 1.0), D.Uniform(0.0, 1.0))
+
+
+def test_samples_that_depend_on_parameters_have_gradients():
+    scale = t(2.0, requires_grad=True)
+    d = D.Laplace(0.0, scale)
+    assert d.rsample((3,)).requires_grad and not d.sample((3,)).requires_grad
+    D.Exponential(scale).rsample().backward()
+    assert scale.grad.item() < 0
+
+
+@pytest.mark.parametrize(
+    "make, text",
+    [
+        (lambda: D.Normal(0.0, -1.0), "parameter scale"),
+        (lambda: D.Uniform(1.0, 0.0), "low>= high"),
+        (lambda: D.Bernoulli(t([1.5])), "parameter probs"),
+        (lambda: D.Bernoulli(), "must be specified"),
+        (lambda: D.Categorical(t(1.0)), "one-dimensional"),
+        (lambda: D.Exponential(1.0).log_prob(t(-1.0)), "within the support"),
+        (lambda: D.Categorical(t([1.0, 1.0])).log_prob(t(2)), "within the support"),
+    ],
+)
+def test_wrong_arguments_are_named(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
+
+
+def test_a_class_of_probability_zero_is_never_drawn():
+    torch.manual_seed(1)
+    d = D.Categorical(t([0.0, 0.5, 0.0, 0.5, 0.0]))
+    drawn = set(available(lambda: d.sample((2000,))).tolist())
+    assert drawn == {1, 3}
