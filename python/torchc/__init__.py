@@ -17,9 +17,9 @@ from torchc.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_
 __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
-    "__config__ _utils accelerator amp autograd backends compiler cuda distributed distributions errors export "
-    "func functional hub jit knobs linalg mps multiprocessing nn onnx optim random serialization storage testing "
-    "types utils version xpu".split()
+    "__config__ _utils accelerator amp autograd backends compiler cuda distributed distributions errors "
+    "export func functional hub jit knobs linalg mps multiprocessing nn onnx optim profiler random "
+    "serialization storage testing types utils version xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {

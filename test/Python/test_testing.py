@@ -114,3 +114,30 @@ def test_trees():
     assert _pytree.tree_map_only(int, lambda x: x * 2, tree) == {"a": [2, (4, 6)], "b": None}
     with pytest.raises(ValueError, match="length 1"):
         _pytree.tree_unflatten([1], spec)
+
+
+def test_profiler_records_marked_ranges(tmp_path):
+    seen = []
+    plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
+    assert [plan(i).name for i in range(5)] == [
+        "NONE",
+        "WARMUP",
+        "RECORD",
+        "RECORD_AND_SAVE",
+        "NONE",
+    ]
+    handler = torch.profiler.tensorboard_trace_handler(str(tmp_path))
+
+    def ready(prof):
+        seen.append({e.key: e.count for e in prof.key_averages()})
+        handler(prof)
+
+    with torch.profiler.profile(schedule=plan, on_trace_ready=ready) as prof:
+        for _ in range(6):
+            with torch.profiler.record_function("step"):
+                torch.ones(3).sum()
+            prof.step()
+    assert seen == [{"step": 2}] and len(list(tmp_path.iterdir())) == 1
+    with torch.profiler.profile() as prof:
+        torch.profiler.record_function("f")(lambda: None)()
+    assert "f" in prof.key_averages().table()
