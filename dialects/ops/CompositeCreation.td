@@ -25,8 +25,9 @@ def : Composite<"start, start + step, ... below end; one number alone is the end
   Api<"arange(Scalar start, Scalar? end=None, Scalar step=1, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "arangeOf">]>;
 def : Composite<"ones on the diagonal", [
   Api<"eye(int n, int? m=None, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "eyeOf">]>;
-def : Composite<"evenly spaced numbers, both ends included", [
-  Api<"linspace(Operand start, Operand end, int steps, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "linspaceOf">]>;
+def : Composite<"evenly spaced numbers, both ends included; powers of base whose exponents are", [
+  Api<"linspace(Operand start, Operand end, int steps, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "linspaceOf">,
+  Api<"logspace(Operand start, Operand end, int steps, float base=10.0, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "logspaceOf">]>;
 def : Composite<"one number as a tensor without dimensions", [
   Api<"scalar_tensor(Scalar s, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "scalarTensor">]>;
 def : Composite<"uninitialised memory with strides, or with the dimensions' order in memory", [

@@ -34,4 +34,17 @@ def : Composite<"filled with the number of trials until the first success", [
 def : Composite<"places drawn by their weights", [
   Api<"multinomial(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor", ["function", "method", "outCopy"], "multinomialRows">]>;
 
+def : Composite<"normally distributed random numbers", [
+  Api<"randn(int[] size, *, Generator? generator=None, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "randnOf">,
+  Api<"randn_like(Tensor input, *, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", functionOnly, "randnLike">,
+  Api<"normal(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", ["function", "outCopy"], "normalTensors">,
+  Api<"normal(Tensor mean, float std=1.0, *, Generator? generator=None) -> Tensor", ["function", "outCopy"], "normalMeans">,
+  Api<"normal(float mean, Tensor std, *, Generator? generator=None) -> Tensor", ["function", "outCopy"], "normalDeviations">,
+  Api<"normal(float mean, float std, int[] size, *, Generator? generator=None, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "normalSized">,
+  Api<"normal(Tensor input, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor", inplaceOnly, "normalInto">]>;
+def : Composite<"filled with exp of normal numbers", [
+  Api<"log_normal(Tensor input, float mean=1.0, float std=2.0, *, Generator? generator=None) -> Tensor", inplaceOnly, "logNormalInto">]>;
+def : Composite<"filled with Cauchy-distributed numbers", [
+  Api<"cauchy(Tensor input, float median=0.0, float sigma=1.0, *, Generator? generator=None) -> Tensor", inplaceOnly, "cauchyInto">]>;
+
 #endif

@@ -54,6 +54,40 @@ def test_bernoulli_bits() -> None:
     )
 
 
+needs_cos = pytest.mark.skipif(not hasattr(torch, "cos"), reason="the table has no cos")
+FLOATS = {"float16": DType.F16, "bfloat16": DType.BF16, "float32": DType.F32, "float64": DType.F64}
+
+
+@needs_cos
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_normal_bits(dtype: str) -> None:
+    kind = getattr(torch, dtype)
+    found = torch.randn(31, 9, dtype=kind)
+    expected = oracle.normal((31, 9), FLOATS[dtype], STATE).data
+    integer = {2: torch.int16, 4: torch.int32, 8: torch.int64}[kind.itemsize]
+    bits = np.ascontiguousarray(expected).view(f"int{8 * kind.itemsize}")
+    np.testing.assert_array_equal(found.view(integer).numpy(), bits)
+    found = torch.empty(77, dtype=kind).normal_(2.5, 0.5)
+    expected = oracle.normal((77,), FLOATS[dtype], (SEED, 1), 2.5, 0.5).data
+    bits = np.ascontiguousarray(expected).view(f"int{8 * kind.itemsize}")
+    np.testing.assert_array_equal(found.view(integer).numpy(), bits)
+
+
+@needs_cos
+def test_normal_forms() -> None:
+    mean, std = torch.full((20000,), 3.0), torch.full((20000,), 0.5)
+    close(torch.normal(mean, std), 3, 0.5)
+    close(torch.normal(mean, 2.0), 3, 2)
+    close(torch.normal(1.0, std), 1, 0.5)
+    close(torch.normal(-1.0, 2.0, (20000,)), -1, 2)
+    close(torch.randn_like(mean), 0, 1)
+    close(torch.empty(20000).log_normal_(0, 0.25).log(), 0, 0.25)
+    assert abs(torch.empty(20001).cauchy_(5, 2).median().item() - 5) < 0.2
+    for bad in (lambda: torch.normal(0.0, -1.0, (2,)), lambda: torch.normal(mean, -std)):
+        with pytest.raises(RuntimeError):
+            bad()
+
+
 def test_every_op_takes_one_ordinal() -> None:
     calls = [
         lambda: torch.rand(0),

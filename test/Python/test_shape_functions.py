@@ -215,6 +215,14 @@ def test_grids() -> None:
     np.testing.assert_array_equal(torch.triu_indices(4, 3, -1).numpy(), np.triu_indices(4, -1, 3))
 
 
+def test_sums_to_a_size() -> None:
+    x = torch.arange(6, dtype=torch.int32).reshape(1, 2, 3)
+    assert x.sum_to_size(2, 1).tolist() == [[3], [12]] and x.sum_to_size(1).dtype == torch.int64
+    assert x.sum_to_size(1, 2, 3).dtype == torch.int32
+    with pytest.raises(RuntimeError):
+        x.sum_to_size(2)
+
+
 def test_windows_and_their_sum() -> None:
     x = torch.arange(40, dtype=torch.float64).reshape(1, 2, 4, 5)
     columns = spatial.unfold(x, (2, 3), padding=1, stride=2)
@@ -258,6 +266,8 @@ def test_channels_and_space() -> None:
             RuntimeError,
             lambda: torch.ones(3).repeat_interleave(torch.tensor([1, -1, 1])),
         ),
+        (NotImplementedError, lambda: torch.ones(1).repeat_interleave(torch.tensor([1.0]))),
+        (NotImplementedError, lambda: torch.ones(2, 2, dtype=torch.bool).trace()),
         (RuntimeError, lambda: torch.movedim(torch.ones(2, 3), (0, 0), (0, 1))),
         (RuntimeError, lambda: torch.ones(6).unflatten(0, (4, -1))),
         (RuntimeError, lambda: torch.tril(torch.ones(3))),

@@ -141,6 +141,26 @@ Tensor linspaceOf(const Operand &start, const Operand &end, int64_t steps, std::
   return withGrad(as(evenlySpaced(from, to, steps, deviceKind(device)), t), grad);
 }
 
+/// base to evenly spaced powers, in double and rounded once.
+Tensor logspaceOf(const Operand &start, const Operand &end, int64_t steps, double base, std::optional<DType> dtype,
+                  std::optional<DeviceId> device, bool grad) {
+  DType t = spacedType(start, end, dtype);
+  if (steps < 0)
+    fail("number of steps must be non-negative");
+  std::optional<OpId> power = lookupOp("pow");
+  if (!power)
+    unsupported("logspace() needs pow() of tensors, which is not implemented");
+  double from = numberOf(start, "logspace"), to = numberOf(end, "logspace");
+  if (!isFloat(t)) {
+    from = std::trunc(from);
+    to = std::trunc(to);
+  }
+  Tensor y = callOp(*power, {base, evenlySpaced(from, to, steps, deviceKind(device))});
+  if (!isFloat(t)) // a whole power that came out a little low isn't truncated to the number below
+    y = callOp(OpId::Mul, {y, 1 + 0x1p-50});
+  return withGrad(as(y, t), grad);
+}
+
 Tensor scalarTensor(const Scalar &s, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
   return withGrad(fullTensor(Dims(), s, dtype.value_or(defaultDType()), deviceKind(device)), grad);
 }

@@ -129,6 +129,8 @@ Tensor diagFlat(const Tensor &input, int64_t offset) { return diagonalEmbed(rave
 Tensor traceOf(const Tensor &input) {
   if (input->rank != 2)
     fail("trace: expected a matrix, but got tensor with dim " + std::to_string(input->rank));
+  if (input->dtype == DType::Bool)
+    unsupported("\"trace\" not implemented for 'Bool'");
   return sum(diagonalValues(input, 0, 0, 1));
 }
 

@@ -144,7 +144,7 @@ Tensor sliceScatter(const Tensor &input, const Tensor &src, int64_t dim, std::op
     fail("slice() cannot be applied to a 0-dim tensor.");
   int64_t d = wrap(dim, input->rank), n = input->sizes()[d];
   if (step <= 0)
-    fail(ErrorKind::Value, "slice step must be positive");
+    fail("slice step must be positive");
   auto clamped = [n](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
   int64_t from = clamped(start.value_or(0)), to = std::max(from, clamped(end.value_or(n)));
   Dims want = input->dims();

@@ -130,7 +130,7 @@ Tensor interleaveIndices(const Tensor &repeats, std::optional<int64_t> outputSiz
   if (repeats->rank != 1)
     fail("repeat_interleave only accept 1D vector as repeat");
   if (repeats->dtype != DType::I64 && repeats->dtype != DType::I32)
-    fail("repeats has to be Long or Int tensor");
+    unsupported("\"repeat_interleave_cpu\" not implemented for '" + std::string(torchName(repeats->dtype)) + "'");
   Tensor counts = observed(as(repeats, DType::I64), "repeat_interleave");
   auto *n = reinterpret_cast<const int64_t *>(counts->data);
   int64_t total = 0;

@@ -140,7 +140,7 @@ Tensor sumToSize(const Tensor &input, IntList size) {
     fail("size {" + target.str() + "} is not expandable to size {" + have.str() + "}.");
   if (axes.empty())
     return viewShape(input, have);
-  return reshaped(as(callOp(OpId::Sum, {input}, {attr(axes), Attr::boolean(false)}), input->dtype), target);
+  return reshaped(callOp(OpId::Sum, {input}, {attr(axes), Attr::boolean(false)}), target);
 }
 
 Tensor unflattenDim(const Tensor &input, int64_t dim, IntList sizes) {

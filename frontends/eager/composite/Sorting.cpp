@@ -30,6 +30,11 @@ void needElements(const Tensor &x, int64_t d, const char *op) {
          std::string(op) + "(): Expected reduction dim " + std::to_string(d) + " to have non-zero size.");
 }
 
+void needNumbers(const Tensor &x, const char *op) {
+  if (x->dtype == DType::Bool)
+    unsupported("\"" + std::string(op) + "_cpu\" not implemented for 'Bool'");
+}
+
 /// The middle place of a sorted row, the first NaN's where there is one. `skipNan`: the middle of the others.
 Tensor medianPlace(const Tensor &x, int64_t d, bool skipNan) {
   int64_t n = sizeAt(x, d);
@@ -52,12 +57,14 @@ Tensor medianPlace(const Tensor &x, int64_t d, bool skipNan) {
 
 Pair medianAlong(const Tensor &x, int64_t dim, bool keep, bool skipNan) {
   int64_t d = wrap(dim, x->rank);
+  needNumbers(x, "median");
   needElements(x, d, skipNan ? "nanmedian" : "median");
   Tensor at = medianPlace(x, d, skipNan);
   return {dropped(valuesAt(x, d, at), d, keep), dropped(at, d, keep)};
 }
 
 Tensor medianOfAll(const Tensor &x, bool skipNan) {
+  needNumbers(x, "median");
   if (!x->numel) {
     if (!isFloat(x->dtype))
       fail("median(): cannot compute the median of an empty integer tensor");
