@@ -129,6 +129,10 @@ def : Composite<"sliding windows as columns, and the sum of columns back in plac
 def : Composite<"images of another size", [
   Api<"interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor", functionOnly, "interpolateTo">]>;
 
+def : Composite<"images read at the points of a grid; the points that an affine map sends a grid to", [
+  Api<"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? align_corners=None) -> Tensor", functionOnly, "gridSample">,
+  Api<"affine_grid(Tensor theta, int[] size, bool? align_corners=None) -> Tensor", functionOnly, "affineGrid">]>;
+
 //===-- values of a mask ---------------------------------------------------------------------------------------===//
 
 def : Composite<"where elements are non-zero: one row per place, or one tensor per dimension", [

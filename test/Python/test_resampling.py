@@ -107,6 +107,99 @@ def test_antialias_keeps_constants_and_means() -> None:
     np.testing.assert_allclose(small[0, 0, 1:3, 0].numpy(), [4, 7], rtol=1e-12)
 
 
+def place_in(x: float, n: int, padding: str, align: bool) -> float:
+    """A pixel coordinate brought inside the image where the padding says so."""
+    if padding == "zeros":
+        return x
+    if padding == "reflection":
+        low, span = (0.0, float(n - 1)) if align else (-0.5, float(n))
+        away = abs(x - low)
+        folds, rest = (math.floor(away / span), math.fmod(away, span)) if span else (0, 0.0)
+        x = (rest if folds % 2 == 0 else span - rest) + low
+    return min(max(x, 0.0), n - 1.0)
+
+
+def sampled(a: np.ndarray, g: np.ndarray, mode: str, padding: str, align: bool) -> np.ndarray:
+    """grid_sample of one plane [H, W] at one point (x, y) after the other."""
+    sizes = a.shape
+    out = np.zeros(g.shape[:-1])
+
+    def read(places: tuple[int, ...]) -> float:
+        inside = all(0 <= p < n for p, n in zip(places, sizes, strict=True))
+        return float(a[places]) if inside else 0.0
+
+    for k in np.ndindex(out.shape):
+        at = []
+        for d, n in enumerate(sizes):
+            u = g[k][len(sizes) - 1 - d]
+            at.append((u + 1) / 2 * (n - 1) if align else ((u + 1) * n - 1) / 2)
+        if mode != "bicubic":
+            at = [place_in(x, n, padding, align) for x, n in zip(at, sizes, strict=True)]
+        if mode == "nearest":
+            out[k] = read(tuple(round(x) for x in at))
+            continue
+        kernel, steps = (
+            (cubic, range(-1, 3)) if mode == "bicubic" else (lambda t: 1 - abs(t), range(2))
+        )
+        for step in itertools.product(steps, repeat=len(sizes)):
+            base = [math.floor(x) for x in at]
+            weight = math.prod(kernel(x - b - s) for x, b, s in zip(at, base, step, strict=True))
+            places = [b + s for b, s in zip(base, step, strict=True)]
+            if mode == "bicubic":
+                places = [
+                    int(place_in(p, n, padding, align)) for p, n in zip(places, sizes, strict=True)
+                ]
+            out[k] += weight * read(tuple(places))
+    return out
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize(
+    ("mode", "rank"), [("bilinear", 2), ("nearest", 2), ("bicubic", 2), ("bilinear", 3)]
+)
+def test_grid_sample(mode: str, rank: int, padding: str, align: bool) -> None:
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((1, 2, *(4, 5, 3)[:rank]))
+    g = rng.uniform(-1.6, 1.6, (1, *(3, 4, 2)[:rank], rank))
+    x, grid = torch.from_numpy(a).requires_grad_(), torch.from_numpy(g).requires_grad_()
+    found = torch.grid_sample(x, grid, mode, padding, align)
+    for c in range(2):
+        np.testing.assert_allclose(
+            found[0, c].detach().numpy(), sampled(a[0, c], g[0], mode, padding, align), atol=1e-12
+        )
+    if mode == "nearest":
+        return
+    gx, gg = torch.autograd.grad(found.sum(), (x, grid))
+    v = torch.from_numpy(rng.standard_normal(g.shape))
+    eps = 1e-7
+    up, down = (torch.grid_sample(x, grid + v * e, mode, padding, align).sum() for e in (eps, -eps))
+    assert ((up - down) / (2 * eps)).item() == pytest.approx(
+        (gg * v).sum().item(), rel=1e-4, abs=1e-5
+    )
+    ones = torch.grid_sample(torch.ones_like(x), grid, mode, padding, align).sum()
+    assert gx.sum().item() == pytest.approx(ones.item(), rel=1e-9)
+
+
+def test_affine_grid() -> None:
+    theta = torch.tensor([[[1.0, 0, 0], [0, 1, 0]], [[0, -2, 0.5], [2, 0, 0]]], dtype=torch.float64)
+    for align in (False, True):
+        grid = torch.affine_grid(theta, (2, 1, 3, 4), align)
+        xs, ys = np.linspace(-1, 1, 4), np.linspace(-1, 1, 3)
+        if not align:
+            xs, ys = xs * 3 / 4, ys * 2 / 3
+        x, y = np.meshgrid(xs, ys)
+        np.testing.assert_allclose(grid[0].numpy(), np.stack([x, y], -1), atol=1e-15)
+        np.testing.assert_allclose(grid[1].numpy(), np.stack([-2 * y + 0.5, 2 * x], -1), atol=1e-15)
+    assert torch.affine_grid(torch.ones(1, 3, 4), (1, 1, 2, 3, 4)).shape == (1, 2, 3, 4, 3)
+    with pytest.raises(ValueError, match="affine"):
+        torch.affine_grid(torch.ones(1, 2, 2), (1, 1, 2, 3))
+    with pytest.raises(RuntimeError):
+        torch.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 3))
+    with pytest.raises(ValueError, match="mode"):
+        torch.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2), "cubic")
+
+
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
