@@ -99,11 +99,18 @@ def linear_cross_entropy(
     options=None,
 ):
     """`cross_entropy` of `linear(input, linear_weight, linear_bias)`; `options` choose how PyTorch splits the work."""
+    if linear_weight.dim() > 2 and input.dim() < 2:
+        raise RuntimeError(
+            f"linear_cross_entropy: expected an input with a batch dimension for a weight of {linear_weight.dim()} "
+            f"dimensions, got shape {list(input.shape)}"
+        )
     logits = _C.linear(input, linear_weight.reshape(-1, linear_weight.size(-1)), linear_bias)
-    if linear_weight.dim() > 2:
-        logits = logits.reshape(*input.shape[:-1], *linear_weight.shape[:-1])
-        if logits.dim() > 2:
-            logits = logits.reshape(-1, *linear_weight.shape[:-1])
+    if logits.dim() > 2 or linear_weight.dim() > 2:
+        logits = logits.reshape(-1, *linear_weight.shape[:-1])
+    if logits.dim() > 1 and target.dim() > 0 and logits.size(0) != target.size(0):
+        raise RuntimeError(
+            f"linear_cross_entropy: expected a target for {logits.size(0)} rows, got shape {list(target.shape)}"
+        )
     return cross_entropy(
         logits,
         target,

@@ -136,4 +136,7 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     total = padded.narrow(1, 0, channels)
     for i in range(1, size):
         total = total + padded.narrow(1, i, channels)
-    return input / (total / size * alpha + k) ** beta
+    if input.is_floating_point():
+        return input / (total / size * alpha + k) ** beta
+    # The mean of integers is one, as that of avg_pool.
+    return input / (_C.div(total, size, rounding_mode="trunc") * alpha + k) ** beta
