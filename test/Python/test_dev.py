@@ -24,6 +24,12 @@ JUNIT = "<testsuite>{}</testsuite>"
             "1 passed, 0 failed, 1 skipped",
             0,
         ),
+        (
+            '<testcase name="a"/><testcase name="b"><skipped message="Test not selected (--filter)"/></testcase>',
+            0,
+            "1 passed, 0 failed",
+            0,
+        ),
         ('<testcase name="a" status="fail"/>', 1, "0 passed, 1 failed", 1),
         ('<testcase name="a"><error/></testcase>', 1, "0 passed, 1 failed", 1),
         ('<testcase name="a"/>', 3, "1 passed, 1 failed", 1),
