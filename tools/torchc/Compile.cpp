@@ -17,7 +17,9 @@ namespace torchc {
 namespace {
 
 struct Command {
-  std::string model, output, emit = "object", target, name;
+  std::string model; // the one of `models` that is compiled now
+  std::vector<std::string> models;
+  std::string output, emit = "object", target, name;
   std::vector<std::string> inputs; // of a Python model
   bool externalWeights = false;
   json::Object options; // for the compiler
@@ -77,8 +79,8 @@ bool parse(ArrayRef<char *> args, Command &c) {
       c.inputs.push_back(v.str());
     else if (a == "--grad")
       c.options["grad"] = true;
-    else if (!a.starts_with("-") && c.model.empty())
-      c.model = a.str();
+    else if (!a.starts_with("-"))
+      c.models.push_back(a.str());
     else
       ok = !fail("compile: unknown or incomplete option '" + a + "'; see torchc --help");
     if (!ok)
@@ -88,7 +90,9 @@ bool parse(ArrayRef<char *> args, Command &c) {
     c.options["mode"] = mode;
   if (c.target.empty())
     c.target = isArtefact(c) ? portableTarget : "native";
-  return !c.model.empty() || !fail("compile: expected a model; see torchc --help");
+  if (c.models.size() > 1 && !(c.output.empty() && c.name.empty()))
+    return !fail("compile: -o and --name are for one model; got " + Twine(c.models.size()));
+  return !c.models.empty() || !fail("compile: expected a model; see torchc --help");
 }
 
 void receive(void *context, const char *kind, const uint8_t *bytes, size_t count) {
@@ -234,12 +238,7 @@ int write(const Command &c, const SavedProgram &program, const Answer &answer) {
   return diag.kind == ErrorKind::Internal ? 2 : 1;
 }
 
-} // namespace
-
-int compileVerb(ArrayRef<char *> args) {
-  Command c;
-  if (!parse(args, c))
-    return 1;
+int compileModel(const Command &c) {
   LoadedModel model;
   Diag diag;
   if (!loadModel(c, model, diag))
@@ -249,6 +248,20 @@ int compileVerb(ArrayRef<char *> args) {
   Answer answer;
   int code = compileFor(c, model.program, answer);
   return code ? code : write(c, model.program, answer);
+}
+
+} // namespace
+
+int compileVerb(ArrayRef<char *> args) {
+  Command c;
+  if (!parse(args, c))
+    return 1;
+  int worst = 0;
+  for (const std::string &model : c.models) {
+    c.model = model;
+    worst = std::max(worst, compileModel(c));
+  }
+  return worst;
 }
 
 } // namespace torchc

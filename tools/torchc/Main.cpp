@@ -18,13 +18,14 @@ static int usageError(const Twine &text) {
 
 static int printHelp() {
   outs() << "usage: torchc VERB ...\n"
-            "  compile MODEL [-o OUT] [--emit=KIND] [--target=TARGET] [--name=NAME]\n"
+            "  compile MODEL... [-o OUT] [--emit=KIND] [--target=TARGET] [--name=NAME]\n"
             "          [--weights=embed|external] [--grad]\n"
             "          [--input NAME=DTYPE[SIZE,...] ...]\n"
             "      MODEL: an .onnx, .tcz or .tctrace file, or FILE.py:FUNCTION with an --input for each\n"
             "      of its arguments (x=f32[1,64]); an .onnx needs them for sizes it leaves open. KIND: exe, so, a, o "
             "(these with NAME.h);\n"
             "      object, trace, torchc, loops, llvm, asm (the stages).\n"
+            "      Each MODEL is compiled by itself; -o and --name are for one.\n"
             "      TARGET: x86-64-v3 (what is shipped), native (the stages), x86-64-v4, aarch64.\n"
             "  run ARTEFACT --input NAME=FILE.npy ... [--output NAME=FILE.npy]\n"
             "      Runs a shared library or executable; an output without a file is printed.\n"
