@@ -10,7 +10,7 @@ using namespace llvm;
 namespace torchc {
 namespace {
 
-enum { requestVersion = 1, headerBytes = 12 };
+enum { requestVersion = 1, headerBytes = 12, mostGrad = 4 };
 
 StringRef kindName(ErrorKind kind) {
   switch (kind) {
@@ -53,6 +53,8 @@ bool readOptions(StringRef text, CompileOptions &options, Diag &diag) {
       ok = readString(v, name, options.mode, diag);
     else if (name == "grad" && v.getAsBoolean())
       options.grad = *v.getAsBoolean();
+    else if (std::optional<int64_t> n = v.getAsInteger(); name == "grad" && n && *n >= 0 && *n <= mostGrad)
+      options.grad = int(*n);
     else if (name == "dump")
       ok = readString(v, name, options.dump, diag);
     else

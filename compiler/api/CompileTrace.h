@@ -8,7 +8,7 @@ namespace torchc {
 
 struct CompileOptions {
   std::string target = "native", emit = "object", mode = "exact";
-  bool grad = false;
+  int grad = 0; // how many times to differentiate
   std::string dump; // a folder that receives every stage as text; made when it is missing
 };
 

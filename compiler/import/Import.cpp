@@ -150,7 +150,8 @@ bool Importer::node(uint32_t index) {
   uint32_t out = trace.outputsOf(n)[0];
   if ((opInfo(id).flags & OpIsView) && !writes[index] && n.numInputs && trace.inputsOf(n)[0] != traceNone &&
       trace.values[trace.inputsOf(n)[0]].storage == trace.values[out].storage)
-    return memory.addView(out, trace.inputsOf(n)[0], index, id);
+    // Created where it stands, though it may never be read: derivatives meet in the order of the program (N10).
+    return memory.addView(out, trace.inputsOf(n)[0], index, id) && (memory.read(out, loc) || fail(index, diag.text));
   Value v = compute(index, id, loc);
   if (!v)
     return false;
@@ -165,6 +166,8 @@ bool Importer::node(uint32_t index) {
   }
   if (!v || v.getType() != *want)
     return fail(index, "recorded a result that the op's rules don't give: " + b.diag.text);
+  if (id == OpId::Cast && n.numAttrs > opInfo(id).numAttrs && v.getDefiningOp()) // link::makeOutputsWhole
+    v.getDefiningOp()->setAttr(ir::copyMark, builder.getUnitAttr());
   return writes[index] ? memory.write(out, v, loc) || fail(index, diag.text) : memory.define(out, v);
 }
 

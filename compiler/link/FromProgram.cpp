@@ -1,5 +1,6 @@
 #include "compiler/link/FromProgram.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 #include <set>
 
 using namespace llvm;
@@ -12,17 +13,38 @@ static std::optional<DType> dtypeNamed(StringRef name) {
   return std::nullopt;
 }
 
+static bool parseType(const json::Object *o, DType &dtype, std::vector<int64_t> &dims, Diag &diag) {
+  std::optional<DType> found = o ? dtypeNamed(o->getString("dtype").value_or("")) : std::nullopt;
+  const json::Array *list = o ? o->getArray("dims") : nullptr;
+  if (!found || !list)
+    return diag.fail(ErrorKind::Internal, "object metadata: expected dtype and dims");
+  dtype = *found;
+  for (const json::Value &d : *list)
+    dims.push_back(d.getAsInteger().value_or(0));
+  return true;
+}
+
 static bool parseResult(const json::Value &value, ObjectMeta &meta, Diag &diag) {
+  ObjectMeta::Result r;
   const json::Object *o = value.getAsObject();
-  std::optional<int64_t> storage = o ? o->getInteger("storage") : std::nullopt;
-  std::optional<DType> dtype = o ? dtypeNamed(o->getString("dtype").value_or("")) : std::nullopt;
-  const json::Array *dims = o ? o->getArray("dims") : nullptr;
-  if (!storage || !dtype || !dims)
-    return diag.fail(ErrorKind::Internal, "object metadata: expected storage, dtype and dims");
-  ObjectMeta::Result r{*storage, *dtype, {}};
-  for (const json::Value &d : *dims)
-    r.dims.push_back(d.getAsInteger().value_or(0));
+  if (!parseType(o, r.dtype, r.dims, diag))
+    return false;
+  r.storage = o->getInteger("storage").value_or(-1);
+  r.gradient = o->getInteger("gradient").value_or(-1);
   meta.results.push_back(std::move(r));
+  return true;
+}
+
+static bool parseInput(const json::Value &value, ObjectMeta &meta, Diag &diag) {
+  const json::Object *o = value.getAsObject();
+  std::optional<int64_t> of = o ? o->getInteger("cotangent") : std::nullopt;
+  if (!of)
+    return true;
+  ObjectMeta::Cotangent c;
+  c.of = *of;
+  if (!parseType(o, c.dtype, c.dims, diag))
+    return false;
+  meta.cotangents.push_back(std::move(c));
   return true;
 }
 
@@ -59,6 +81,13 @@ bool parseObjectMeta(StringRef text, ObjectMeta &meta, Diag &diag) {
   for (const json::Value &v : *results)
     if (!parseResult(v, meta, diag))
       return false;
+  if (const json::Array *inputs = o->getArray("inputs"))
+    for (const json::Value &v : *inputs)
+      if (!parseInput(v, meta, diag))
+        return false;
+  if (const json::Array *contents = o->getArray("contents"))
+    for (const json::Value &v : *contents)
+      meta.contents.push_back(v.getAsInteger().value_or(-1));
   if (const json::Array *products = o->getArray("products"))
     for (const json::Value &v : *products)
       if (!parseProduct(v, meta, diag))
@@ -73,8 +102,8 @@ void makeOutputsWhole(Trace &t) {
     auto sizes = t.sizesOf(v);
     const std::vector<TraceDim> dims(sizes.begin(), sizes.end());
     uint32_t whole = t.addTensor(v.dtype, dims);
-    const Attr type = Attr::dtype(v.dtype);
-    t.addNode(cast, {&o.value, 1}, {&whole, 1}, {&type, 1});
+    const Attr attrs[] = {Attr::dtype(v.dtype), Attr::boolean(true)}; // the second: a copy for the caller's sake
+    t.addNode(cast, {&o.value, 1}, {&whole, 1}, attrs);
     o.value = whole;
   }
 }
@@ -94,6 +123,8 @@ public:
     for (uint32_t i = 0; i < t.inputs.size(); ++i)
       if (!addInput(i))
         return false;
+    if (!addGradients(meta))
+      return false;
     for (const ObjectMeta::Result &r : meta.results)
       if (!addResult(r))
         return false;
@@ -144,17 +175,75 @@ private:
     return true;
   }
 
+  /// The output of the trace that is the whole storage, or -1.
+  int64_t outputOf(int64_t storage) const {
+    for (uint32_t k = 0; k < t.outputs.size(); ++k)
+      if (int64_t(t.values[t.outputs[k].value].storage) == storage)
+        return k;
+    return -1;
+  }
+
+  /// What a result of @main is called: an output, or an input that is written.
+  std::string contentName(int64_t storage) const {
+    if (int64_t k = outputOf(storage); k >= 0)
+      return outputName(uint32_t(k));
+    for (uint32_t i = 0; i < t.inputs.size(); ++i)
+      if (int64_t(t.values[t.inputs[i].value].storage) == storage)
+        return inputName(i);
+    return "output";
+  }
+
+  /// "x.grad"; "x.grad2" when the function is differentiated again.
+  static std::string derived(const std::string &name, std::map<std::string, int> &used) {
+    int n = ++used[name];
+    return name + ".grad" + (n > 1 ? std::to_string(n) : "");
+  }
+
+  /// Names cotangents and gradients after what they belong to, and adds the cotangents as inputs.
+  bool addGradients(const ObjectMeta &meta) {
+    std::vector<std::string> arguments, results;
+    for (uint32_t i = 0; i < t.inputs.size(); ++i)
+      arguments.push_back(inputName(i));
+    for (int64_t storage : meta.contents)
+      results.push_back(contentName(storage));
+    std::map<std::string, int> usedInputs, usedOutputs;
+    auto cotangents = meta.cotangents.begin();
+    auto gradients = meta.results.begin();
+    auto more = [&] { return gradients != meta.results.end(); };
+    while (more() && gradients->gradient < 0)
+      ++gradients;
+    // Each round of differentiation adds cotangents of all results so far, then gradients of arguments before these.
+    while (cotangents != meta.cotangents.end() || more()) {
+      int64_t known = int64_t(results.size()), last = -1;
+      for (; cotangents != meta.cotangents.end() && cotangents->of > last && cotangents->of < known; ++cotangents) {
+        last = cotangents->of;
+        arguments.push_back(derived(results[size_t(last)], usedInputs));
+        m.inputSlots.push_back(uint32_t(arguments.size()) - 1);
+        m.inputs.push_back({arguments.back(), cotangents->dtype, cotangents->dims});
+      }
+      int64_t lastOf = -1;
+      for (; more() && gradients->gradient > lastOf && gradients->gradient < int64_t(arguments.size()); ++gradients) {
+        lastOf = gradients->gradient;
+        results.push_back(derived(arguments[size_t(lastOf)], usedOutputs));
+        gradientNames.push_back(results.back());
+      }
+      if (last < 0 && lastOf < 0)
+        return diag.fail(ErrorKind::Internal, "object metadata: cotangents and gradients don't fit");
+    }
+    return true;
+  }
+
   /// An output of the trace that is the whole storage, or a gradient.
   bool addResult(const ObjectMeta::Result &r) {
     if (r.storage < 0) {
-      m.outputs.push_back({"grad" + std::to_string(gradients++), r.dtype, r.dims});
+      if (gradients == gradientNames.size())
+        return diag.fail(ErrorKind::Internal, "object metadata: a result is neither a storage nor a gradient");
+      m.outputs.push_back({gradientNames[gradients++], r.dtype, r.dims});
       return true;
     }
-    for (uint32_t k = 0; k < t.outputs.size(); ++k) {
-      const TraceValue &v = t.values[t.outputs[k].value];
-      if (int64_t(v.storage) == r.storage)
-        return describe(v, outputName(k), m.outputs);
-    }
+    int64_t k = outputOf(r.storage);
+    if (k >= 0)
+      return describe(t.values[t.outputs[size_t(k)].value], outputName(uint32_t(k)), m.outputs);
     return diag.fail(ErrorKind::Internal,
                      "object metadata: storage " + std::to_string(r.storage) + " belongs to no output");
   }
@@ -163,7 +252,8 @@ private:
   const Trace &t;
   Model &m;
   Diag &diag;
-  unsigned gradients = 0;
+  size_t gradients = 0; // that were added
+  std::vector<std::string> gradientNames;
   std::set<int64_t> written; // inputs by number
 };
 } // namespace

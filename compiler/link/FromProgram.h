@@ -12,6 +12,13 @@ struct ObjectMeta {
     int64_t storage = -1;
     DType dtype = DType::F32;
     std::vector<int64_t> dims;
+    int64_t gradient = -1; // of this argument
+  };
+  /// An argument behind the trace's inputs: the cotangent of a result.
+  struct Cotangent {
+    DType dtype = DType::F32;
+    std::vector<int64_t> dims;
+    int64_t of = -1; // contents first, then gradients
   };
   /// A matrix product that the entry calls torchc_gemm for.
   struct Product {
@@ -22,6 +29,8 @@ struct ObjectMeta {
   std::string entry;
   uint64_t arenaBytes = 0;
   std::vector<Result> results;
+  std::vector<int64_t> contents; // storages that @main's results hold, those of written inputs among them
+  std::vector<Cotangent> cotangents;
   std::vector<int64_t> writtenInputs; // whose memory the entry overwrites
   std::vector<Product> products;
 };

@@ -23,6 +23,10 @@ struct Decompose : PassWrapper<Decompose, OperationPass<>> {
     for (Operation *op : fused)
       if (failed(*opInfo(*ir::opIdOf(op)).decompose ? expand(op) : widen(op)))
         return signalPassFailure();
+    getOperation()->walk([](Operation *op) {
+      for (StringRef mark : {ir::promotedMark, ir::numberMark, ir::copyMark})
+        op->removeAttr(mark);
+    });
   }
 
   static bool accumulatesInHalf(Operation *op, const OpInfo &info) {

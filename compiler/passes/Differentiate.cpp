@@ -1,5 +1,7 @@
 // Reverse mode over one function. The order in which cotangents meet is the tape's (N10): ops in descending program order,
-// operands of one op by ascending slot.
+// operands of one op by ascending slot. Attributes of the new arguments and results say what they belong to:
+// torchc.cotangent (the number of a result) and torchc.gradient (the number of an argument). What the tape doesn't see
+// (casts to a common type, copies of results) is looked through: see the marks in ValueBuilder.h.
 #include "compiler/passes/Passes.h"
 #include "dialects/rules/Vjp.h"
 #include "dialects/torchc/ValueBuilder.h"
@@ -16,7 +18,8 @@ class Application {
 public:
   Application(Operation *op, const OpInfo &info) : op(op) {
     valid = ir::readAttrs(op, info, attrs);
-    operands.assign(op->operand_begin(), op->operand_end());
+    for (Value v : op->getOperands())
+      operands.push_back(ir::behind(v, ir::promotedMark));
     value = op->getResult(0);
   }
   const Value &operand(int i) const { return operands[size_t(i)]; }
@@ -105,14 +108,15 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
     llvm::DenseSet<Value> active = reached(f, args);
     llvm::DenseMap<Value, Value> cotangent;
     SmallVector<Value> results(ret.getOperands());
-    SmallVector<Type> argTypes(f.getArgumentTypes());
-    for (Value v : ret.getOperands()) {
+    for (auto [i, v] : llvm::enumerate(ret.getOperands())) {
       if (!isFloatTensor(v.getType()))
         continue;
-      Value g = f.front().addArgument(v.getType(), v.getLoc());
-      argTypes.push_back(v.getType());
+      unsigned at = f.getNumArguments();
+      if (failed(f.insertArgument(at, v.getType(), number(builder, "torchc.cotangent", i), v.getLoc())))
+        return failure();
+      Value g = f.getArgument(at);
       ir::ValueBuilder b(builder, v.getLoc());
-      Value &have = cotangent[v];
+      Value &have = cotangent[ir::behind(v, ir::copyMark)];
       have = have ? b.op(OpId::Add, {have, g}) : g;
     }
     SmallVector<Operation *> ops;
@@ -126,13 +130,15 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
       Value g = cotangent.lookup(f.getArgument(a));
       ir::ValueBuilder b(builder, f.getLoc());
       results.push_back(g ? g : zeros(b, f.getArgument(a)));
+      if (failed(f.insertResult(f.getNumResults(), results.back().getType(), number(builder, "torchc.gradient", a))))
+        return failure();
     }
     ret.getOperandsMutable().assign(results);
-    SmallVector<Type> resultTypes;
-    for (Value v : results)
-      resultTypes.push_back(v.getType());
-    f.setFunctionType(FunctionType::get(f.getContext(), argTypes, resultTypes));
     return success();
+  }
+
+  static DictionaryAttr number(OpBuilder &b, StringRef name, size_t value) {
+    return b.getDictionaryAttr(b.getNamedAttr(name, b.getI64IntegerAttr(int64_t(value))));
   }
 
   static Value zeros(ir::ValueBuilder &b, Value like) { return rules::zeros(b, b.dims(like), b.dtype(like)); }
@@ -147,9 +153,9 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
     Application c(op, info);
     ir::ValueBuilder b(builder, op->getLoc());
     for (unsigned i = 0; i < op->getNumOperands(); i++) {
-      Value operand = op->getOperand(i);
-      if (!active.contains(operand) || !differentiable(info, i))
+      if (!active.contains(op->getOperand(i)) || !differentiable(info, i))
         continue;
+      Value operand = ir::behind(op->getOperand(i), ir::promotedMark);
       Value d = vjp(id, b, c, g, int(i));
       if (d)
         d = rules::sumTo(b, d, b.dims(operand));

@@ -11,7 +11,7 @@ namespace torchc::compiler {
 /// accumulation is that of the tape (N10). Runs before decomposition, on what import made.
 std::unique_ptr<mlir::Pass> createDifferentiatePass(std::string wrt = "");
 
-/// Replaces Fused ops by their decomposition (rules/Decompose.h).
+/// Replaces Fused ops by their decomposition (rules/Decompose.h), and removes the marks of ValueBuilder.h.
 std::unique_ptr<mlir::Pass> createDecomposePass();
 
 /// Removes casts, reshapes, expands, transposes and slices that change nothing and merges neighbours, with equal bits.

@@ -29,14 +29,17 @@ static json::Array productList(const schedule::Plan &plan) {
 }
 
 std::string metaJson(const Trace &trace, const Imported &imported, const Compiled &compiled) {
-  json::Array results, writes, inputs;
+  json::Array results, writes, inputs, contents;
   size_t fresh = 0;
   auto addResult = [&](int64_t storage) {
-    const TensorType &t = compiled.results[fresh++];
-    results.push_back(
-        json::Object{{"storage", storage}, {"dtype", StringRef(shortName(t.dtype))}, {"dims", list(t.dims)}});
+    const Slot &t = compiled.results[fresh++];
+    json::Object result{{"storage", storage}, {"dtype", StringRef(shortName(t.dtype))}, {"dims", list(t.dims)}};
+    if (t.of >= 0)
+      result["gradient"] = t.of;
+    results.push_back(std::move(result));
   };
   for (const ImportedResult &r : imported.results) {
+    contents.push_back(int64_t(r.storage));
     if (r.input < 0)
       addResult(r.storage);
     else
@@ -46,6 +49,8 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
     addResult(-1);
   for (auto [i, t] : enumerate(compiled.arguments)) {
     json::Object in{{"dtype", StringRef(shortName(t.dtype))}, {"dims", list(t.dims)}};
+    if (t.of >= 0)
+      in["cotangent"] = t.of;
     if (i < trace.inputs.size())
       if (auto s = trace.stridesOf(trace.values[trace.inputs[i].value]); !s.empty()) {
         json::Array strides;
@@ -61,6 +66,7 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
                     {"steps", int64_t(compiled.plan.steps.size())},
                     {"results", std::move(results)},
                     {"writes", std::move(writes)},
+                    {"contents", std::move(contents)},
                     {"inputs", std::move(inputs)},
                     {"products", productList(compiled.plan)}};
   return formatv("{0}", json::Value(std::move(meta)));

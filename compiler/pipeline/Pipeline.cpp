@@ -142,7 +142,7 @@ private:
       return false;
     PassManager passes(context);
     passes.enableVerifier(options.verify);
-    if (options.grad)
+    for (int order = 0; order < options.grad; order++)
       passes.addPass(createDifferentiatePass(options.wrt));
     passes.addPass(createDecomposePass());
     passes.addPass(createSimplifyPass());
@@ -209,15 +209,16 @@ private:
 
   void describeSignature() {
     auto main = imported->module->lookupSymbol<func::FuncOp>("main");
-    auto typeOf = [](Type t) {
+    auto slot = [](Type t, Attribute of) {
       auto r = cast<RankedTensorType>(t);
-      return TensorType{*ir::dtypeOf(r.getElementType()), ir::dimsOf(r)};
+      auto number = dyn_cast_or_null<IntegerAttr>(of);
+      return Slot{{*ir::dtypeOf(r.getElementType()), ir::dimsOf(r)}, number ? number.getInt() : -1};
     };
-    for (Type t : main.getArgumentTypes())
-      out.arguments.push_back(typeOf(t));
-    for (auto [i, t] : llvm::enumerate(main.getResultTypes()))
+    for (unsigned i = 0; i < main.getNumArguments(); i++)
+      out.arguments.push_back(slot(main.getArgument(i).getType(), main.getArgAttr(i, "torchc.cotangent")));
+    for (unsigned i = 0; i < main.getNumResults(); i++)
       if (i >= imported->results.size() || imported->results[i].input < 0)
-        out.results.push_back(typeOf(t));
+        out.results.push_back(slot(main.getResultTypes()[i], main.getResultAttr(i, "torchc.gradient")));
   }
 
   const Trace &trace;

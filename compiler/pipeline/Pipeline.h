@@ -15,11 +15,16 @@ std::optional<Stage> parseStage(llvm::StringRef name); // trace torchc loops llv
 struct PipelineOptions {
   codegen::Isa isa = codegen::Isa::V3;
   Stage stop = Stage::Object;
-  bool grad = false;   // append gradients of the floating-point inputs
+  int grad = 0;        // append gradients of the floating-point inputs; 2: and those of the whole again
   std::string wrt;     // ... of these inputs only
   bool verify = true;  // the verifier after every pass
   std::string dump;    // a folder that receives the text of every stage; made when it is missing
   const int *cancel = nullptr;
+};
+
+/// An argument or result of @main. `of`: the result whose cotangent, or the argument whose gradient it is, or -1.
+struct Slot : TensorType {
+  int64_t of = -1;
 };
 
 struct Compiled {
@@ -28,7 +33,7 @@ struct Compiled {
   std::string meta;             // JSON, also in the object's section .torchc.meta
   schedule::Plan plan;
   /// Types of @main: its arguments, and its results in the order of the entry's pointers.
-  std::vector<TensorType> arguments, results;
+  std::vector<Slot> arguments, results;
 };
 
 /// Runs the stages up to `options.stop`. False and a text naming node, op and reason on failure.

@@ -4,8 +4,30 @@ using namespace mlir;
 
 namespace torchc::ir {
 
+static Value marked(Value v, StringRef mark) {
+  if (v)
+    v.getDefiningOp()->setAttr(mark, UnitAttr::get(v.getContext()));
+  return v;
+}
+
+Value behind(Value v, StringRef mark) {
+  Operation *op = v.getDefiningOp();
+  return op && op->hasAttr(mark) ? op->getOperand(0) : v;
+}
+
 Value ValueBuilder::number(const Attr &number, DType type) {
-  return create(OpId::Full, {}, {Attr::ints(nullptr, 0), number, Attr::dtype(type)});
+  return marked(create(OpId::Full, {}, {Attr::ints(nullptr, 0), number, Attr::dtype(type)}), numberMark);
+}
+
+Value ValueBuilder::promoted(Value v, DType type) {
+  return !v || dtype(v) == type ? v : marked(cast(v, type), promotedMark);
+}
+
+/// The number that a constant was made from.
+OpArg<Value> ValueBuilder::asNumber(const OpArg<V> &operand) {
+  Operation *op = operand.value && *operand.value ? operand.value->getDefiningOp() : nullptr;
+  SmallVector<Attr> attrs;
+  return op && op->hasAttr(numberMark) && readAttrs(op, opInfo(OpId::Full), attrs) ? OpArg<V>(attrs[1]) : operand;
 }
 
 Value ValueBuilder::cast(Value v, DType type) {
@@ -22,8 +44,12 @@ Value ValueBuilder::op(OpId id, const Value *operands, int n, std::initializer_l
   return create(id, args, ArrayRef(attrs.begin(), attrs.size()));
 }
 
-Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> operands, ArrayRef<Attr> attrs) {
+Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> given, ArrayRef<Attr> attrs) {
   const OpInfo &info = opInfo(id);
+  SmallVector<OpArg<V>> operands(given);
+  if (info.promote != Promote::None)
+    for (OpArg<V> &o : operands)
+      o = asNumber(o);
   SmallVector<OperandType> types;
   std::vector<Dims> shapes;
   shapes.reserve(operands.size());
@@ -50,7 +76,7 @@ Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> operands, ArrayRef<Attr> 
                  : info.promote == Promote::None ? (o.value ? types[i].dtype : types[0].dtype)
                                                  : p.compute;
     if (o.value)
-      values.push_back(cast(*o.value, want));
+      values.push_back(promoted(*o.value, want));
     else
       values.push_back(number(o.number, info.promote == Promote::None ? want : numberType(info.promote, want)));
   }

@@ -6,6 +6,17 @@
 
 namespace torchc::ir {
 
+/// Attributes that say how an op came about, so that a derivative treats operands as the tape does, which knows the call
+/// and no casts or constants around it. The decompose pass, which always runs, removes them.
+/// promotedMark: a cast to an op's common type; the tape's operand is what was cast.
+/// numberMark: a number's constant; where it is used again it promotes as a number, not as a 0-d tensor.
+/// copyMark: a copy of a result that the caller of the compiler added; its cotangent is the original's.
+inline constexpr llvm::StringLiteral promotedMark = "torchc.promoted", numberMark = "torchc.number",
+                                     copyMark = "torchc.copy";
+
+/// `v`, or what was cast or copied to it if its op has the mark.
+mlir::Value behind(mlir::Value v, llvm::StringRef mark);
+
 class ValueBuilder {
 public:
   using V = mlir::Value;
@@ -30,6 +41,9 @@ public:
   Diag diag;
 
 private:
+  V promoted(V v, DType type);
+  OpArg<V> asNumber(const OpArg<V> &operand);
+
   mlir::OpBuilder &builder;
   mlir::Location loc;
   DType defaultDType;

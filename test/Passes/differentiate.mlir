@@ -2,7 +2,7 @@
 
 // x*x: two uses in one op meet by ascending slot; tanh reads its result, the bias is un-broadcast by a sum.
 // CHECK-LABEL: func.func @main
-// CHECK-SAME: (%[[X:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<3xf32>, %[[G:.*]]: tensor<4x3xf32>)
+// CHECK-SAME: (%[[X:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<3xf32>, %[[G:.*]]: tensor<4x3xf32> {torchc.cotangent = 0 : i64})
 func.func @main(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32> {
   // CHECK: %[[S:.*]] = torchc.mul %[[X]], %[[X]]
   %0 = torchc.mul %x, %x : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>

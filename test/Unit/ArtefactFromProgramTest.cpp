@@ -56,10 +56,28 @@ TEST_F(ArtefactFromProgramTest, WeightsAndSlots) {
 
 TEST_F(ArtefactFromProgramTest, GradientsAndWrites) {
   record();
-  meta.results.push_back({-1, DType::F64, {3}});
+  // Differentiated twice: the cotangent of y, the gradient of x; cotangents of both, gradients of x and of the former.
+  meta.contents = {meta.results[0].storage};
+  meta.cotangents = {{DType::F32, {2, 3}, 0}, {DType::F32, {2, 3}, 0}, {DType::F64, {2, 3}, 1}};
+  for (int64_t argument : {1, 1, 3})
+    meta.results.push_back({-1, DType::F64, {2, 3}, argument});
   ASSERT_TRUE(link::modelFromProgram(program, meta, m, diag)) << diag.text;
-  EXPECT_EQ(m.outputs[1].name, "grad0");
+  std::vector<std::string> names;
+  for (const link::TensorDesc &t : m.inputs)
+    names.push_back(t.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "output.grad", "output.grad2", "x.grad.grad"}));
+  EXPECT_EQ(m.inputSlots, (std::vector<uint32_t>{1, 3, 4, 5}));
+  names.clear();
+  for (const link::TensorDesc &t : m.outputs)
+    names.push_back(t.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"output", "x.grad", "x.grad2", "output.grad.grad"}));
   EXPECT_EQ(m.outputs[1].dtype, DType::F64);
+  meta.results.push_back({-1, DType::F64, {2, 3}, 9}); // of no argument
+  m = {};
+  EXPECT_FALSE(link::modelFromProgram(program, meta, m, diag));
+  meta.cotangents.clear();
+  meta.results.resize(1);
+  diag = {};
   meta.writtenInputs = {0};
   m = {};
   ASSERT_TRUE(link::modelFromProgram(program, meta, m, diag)) << diag.text;
@@ -90,13 +108,16 @@ TEST_F(ArtefactFromProgramTest, RefusesViews) {
 TEST_F(ArtefactFromProgramTest, Metadata) {
   EXPECT_TRUE(link::parseObjectMeta(
       R"({"arena": 640, "entry": "e", "results": [{"storage": 4, "dtype": "i64", "dims": [2, 3]}],
-          "writes": [{"storage": 1, "input": 2}], "products": [["f32", 1, 2, 3, 4, 5, 6, 7, 8]]})",
+          "writes": [{"storage": 1, "input": 2}], "contents": [4, 1],
+          "inputs": [{"dtype": "i64", "dims": [3]}, {"dtype": "f32", "dims": [], "cotangent": 0}], "products": [["f32", 1, 2, 3, 4, 5, 6, 7, 8]]})",
       meta, diag));
   EXPECT_EQ(meta.entry, "e");
   EXPECT_EQ(meta.arenaBytes, 640u);
   EXPECT_EQ(meta.results[0].dtype, DType::I64);
   EXPECT_EQ(meta.results[0].dims, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(meta.writtenInputs, std::vector<int64_t>{2});
+  EXPECT_EQ(meta.cotangents[0].of, 0);
+  EXPECT_EQ(meta.contents, (std::vector<int64_t>{4, 1}));
   EXPECT_EQ(meta.products[0].k, 3);
   EXPECT_EQ(meta.products[0].cRow, 8);
   for (const char *bad : {"", "[]", "{}", R"({"arena": -1, "entry": "e", "results": [], "writes": []})",

@@ -55,7 +55,7 @@ bool choose(StringRef name, StringRef value, ArrayRef<StringRef> list, std::stri
 bool parse(ArrayRef<char *> args, Command &c) {
   SmallVector<StringRef, 12> kinds(std::begin(artefacts), std::end(artefacts));
   kinds.append(std::begin(dumps), std::end(dumps));
-  std::string mode;
+  std::string mode, grad;
   for (size_t i = 0; i < args.size(); ++i) {
     StringRef a = args[i], v = a.split('=').second;
     bool ok = true;
@@ -79,6 +79,8 @@ bool parse(ArrayRef<char *> args, Command &c) {
       c.inputs.push_back(v.str());
     else if (a == "--grad")
       c.options["grad"] = true;
+    else if (a.starts_with("--grad="))
+      ok = choose("grad", v, {"1", "2", "3", "4"}, grad);
     else if (!a.starts_with("-"))
       c.models.push_back(a.str());
     else
@@ -88,6 +90,8 @@ bool parse(ArrayRef<char *> args, Command &c) {
   }
   if (!mode.empty())
     c.options["mode"] = mode;
+  if (!grad.empty())
+    c.options["grad"] = grad[0] - '0';
   if (c.target.empty())
     c.target = isArtefact(c) ? portableTarget : "native";
   if (c.models.size() > 1 && !(c.output.empty() && c.name.empty()))

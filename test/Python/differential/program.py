@@ -45,8 +45,8 @@ def _literal(operand: Operand) -> str:
 
 @dataclass
 class Program:
-    """Inputs by name and value, steps, and what is returned. `grads`: inputs that need gradients
-    of `loss`."""
+    """Inputs by name and value, steps, and what is returned. `grads`: inputs that need gradients of `loss`, or of
+    the sum of all results where no step makes a loss."""
 
     seed: int
     inputs: dict[str, Arr] = field(default_factory=dict)
@@ -86,6 +86,18 @@ class Program:
         return Program(self.seed, inputs, steps, [name], [g for g in self.grads if g in inputs])
 
 
+def backward(program: Program, namespace: Any, results: Sequence[Any]) -> None:
+    """Runs the backward pass from the loss, or from the sum of what needs a gradient."""
+    found = dict(zip(program.outputs, results))
+    if "loss" in found:
+        total = found["loss"]
+    else:
+        terms = [namespace.sum(t).to(namespace.float64) for t in found.values() if t.requires_grad]
+        total = sum(terms[1:], terms[0]) if terms else None
+    if total is not None and total.requires_grad:
+        total.backward()
+
+
 Outcome = dict[str, Arr | None | str]
 
 
@@ -104,9 +116,8 @@ def run(
     try:
         results: Sequence[Any] = function(*tensors.values())
         out: Outcome = {name: backend.arr(t) for name, t in zip(program.outputs, results)}
-        for name, t in zip(program.outputs, results):
-            if name == "loss" and t.requires_grad:
-                t.backward()
+        if program.grads:
+            backward(program, backend.F, results)
     except (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
     out.update({f"{name} after": backend.arr(t) for name, t in tensors.items()})

@@ -2,8 +2,8 @@
  *
  * Request: "TCRQ", u32 version (1), u32 n, n bytes of options as JSON, then a trace file (to the
  * end). Little-endian. Options: an object with any of  target ("native", "x86-64-v3", "x86-64-v4",
- * "aarch64"), emit ("object", "trace", "torchc", "loops", "llvm", "asm"), mode ("exact"), grad (bool),
- * dump (a folder that receives every stage). An unknown key is an error. Answer: calls of `sink` with a kind and bytes that live until
+ * "aarch64"), emit ("object", "trace", "torchc", "loops", "llvm", "asm"), mode ("exact"), grad (bool, or
+ * how many times to differentiate), dump (a folder that receives every stage). An unknown key is an error. Answer: calls of `sink` with a kind and bytes that live until
  * it returns. Kinds: "object", a relocatable ELF file with a section .torchc.meta (JSON); "text", a
  * dump of a stage; "record", JSON of a fallback or relaxation; and "error", JSON {"kind",
  * "message", "node", "source"}, at most once and last. Threads: calls may overlap. Nothing is kept
