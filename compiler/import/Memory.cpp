@@ -100,12 +100,20 @@ Value Memory::invertView(const Slot &view, Value parent, Value content, Location
   switch (opInfo(view.op).shape) {
   case ShapeRule::Reshape: v = b.op(OpId::Reshape, {content}, {rules::ints(parentDims)}); break;
   case ShapeRule::Transpose: v = b.op(OpId::Transpose, {content}, {a[0], a[1]}); break;
+  case ShapeRule::Expand: // eager refuses to write to repeated elements, so at most new dimensions of size 1 came
+    if (b.dims(content).numel() == parentDims.numel())
+      v = b.op(OpId::Reshape, {content}, {rules::ints(parentDims)});
+    else if (!b.dims(content).numel())
+      v = parent;
+    else
+      diag.fail(ErrorKind::NotImplemented, "a write through expand() to elements that occur more than once");
+    break;
   case ShapeRule::Slice: v = b.op(OpId::SliceUpdate, {parent, content}, {a[0], a[1], a[2], a[3]}); break;
   default:
     diag.fail(ErrorKind::NotImplemented, std::string("a write through ") + opInfo(view.op).name + "()");
     return Value();
   }
-  if (!v)
+  if (!v && diag.ok())
     diag.fail(b.diag.kind, b.diag.text);
   return v;
 }

@@ -100,7 +100,7 @@ std::string Function::tier(std::string *why) {
   for (const Plan &p : plans)
     if (replayable && p.plan.graph->state() == CompileState::Ready) {
       if (why)
-        *why = "Python is skipped: the results depend on the tensor arguments alone";
+        *why = "Python is skipped where no gradient is recorded: the results depend on the tensor arguments alone";
       return "replay";
     }
   switch (next(why, lastSize)) {
@@ -280,10 +280,11 @@ std::string Function::report() {
   Counts c = counts();
   std::lock_guard<std::mutex> lock(mutex);
   std::string out = settings.name + ": tier " + name + " (" + why + ")\n";
-  out += "  replay: " +
-         (replayable ? std::string(plans.empty() ? "possible, nothing recorded yet" : "yes, Python is skipped")
-                     : "no: " + whyNoReplay) +
-         "\n";
+  out +=
+      "  replay: " +
+      (replayable ? std::string(plans.empty() ? "possible, nothing recorded yet" : "yes, where no gradient is recorded")
+                  : "no: " + whyNoReplay) +
+      "\n";
   out += "calls: " + std::to_string(c.calls) + " in all, " + std::to_string(c.recorded) + " recorded, " +
          std::to_string(c.retraced) + " re-traced, " + std::to_string(c.left) + " of those left the recorded path, " +
          std::to_string(c.replayed) + " replayed\n";

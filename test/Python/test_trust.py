@@ -1,16 +1,19 @@
-"""Random programs on the oracle and on torchc, eager and compiled; `python -m differential` runs
-many more."""
+"""Random programs on the oracle and on torchc: eagerly, compiled both ways, and ahead of time; `python -m differential`
+runs many more."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from differential.generate import generate, programs
 from differential.program import run
-from differential.runner import ORACLE, Report, check, compare
+from differential.runner import ORACLE, Report, check, check_artefacts, compare
 from oracle.dtypes import DType
 
-EAGER, COMPILED = 500, 60
+COUNT = 500
 
 
 def test_programs_are_reproducible() -> None:
@@ -44,10 +47,28 @@ def test_most_programs_run_through() -> None:
     assert len(errors) < 10, errors
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
-def test_torchc_agrees(compiled: bool) -> None:
-    torchc = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
-    report = Report()
-    for program in programs(COMPILED if compiled else EAGER, 0):
-        check(program, torchc, report, compiled)
-    assert not report.failures, "\n\n".join(report.failures[:3])
+@pytest.fixture
+def report() -> Iterator[Report]:
+    """Fails afterwards when a program differed."""
+    made = Report()
+    yield made
+    assert not made.failures, "\n\n".join(made.failures[:3])
+
+
+def test_eager_and_retrace(torchc: Any, report: Report) -> None:
+    for program in programs(COUNT, 0):
+        check(program, torchc, report, ("eager", "retrace"))
+    assert report.runs["eager"] == COUNT
+    # The rest computes nothing or raises, which runs eagerly.
+    assert report.runs["retrace"] > 0.95 * COUNT, report.fell_back[:3]
+
+
+def test_replay(torchc: Any, report: Report) -> None:
+    for program in programs(COUNT, 0, arithmetic=True):
+        check(program, torchc, report, ("replay",))
+    assert report.runs["replay"] > 0.9 * COUNT, report.fell_back[:3]
+
+
+def test_artefacts(torchc: Any, report: Report) -> None:
+    check_artefacts(programs(COUNT, 0), torchc, report)
+    assert report.runs["artefact"] > 0.95 * COUNT, report.fell_back[:3]

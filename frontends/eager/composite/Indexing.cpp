@@ -41,17 +41,20 @@ Tensor oneHot(const Tensor &input, int64_t classes) {
   if (classes < -1 || (classes == -1 && !input->numel))
     fail(classes < -1 ? "num_classes should be -1 or at least 1, got " + std::to_string(classes)
                       : "Can not infer total number of classes from empty tensor.");
-  if (input->numel) {
-    if (item(minAll(input)).toInt() < 0)
-      fail("Class values must be non-negative.");
-    int64_t largest = item(maxAll(input)).toInt();
-    if (classes == -1)
-      classes = largest + 1;
-    else if (largest >= classes)
-      fail("Class values must be smaller than num_classes.");
+  if (classes == -1)
+    classes = std::max<int64_t>(item(maxAll(input)).toInt(), 0) + 1;
+  Dims dims = input->dims();
+  dims.push(classes);
+  Tensor zeros = fullTensor(dims, Scalar(int64_t(0)), DType::I64);
+  // scatter refuses what is no class, also in a recorded program, which can't look at the numbers here.
+  try {
+    return scatterOperand(zeros, -1, unsqueezeDim(input, -1), Scalar(int64_t(1)), {});
+  } catch (const Error &e) {
+    if (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Index)
+      throw;
+    fail(item(minAll(input)).toInt() < 0 ? "Class values must be non-negative."
+                                         : "Class values must be smaller than num_classes.");
   }
-  Tensor numbers = arangeOf(classes, {}, 1, {}, {}, false);
-  return as(callOp(OpId::Eq, {unsqueezeDim(input, -1), numbers}), DType::I64);
 }
 
 } // namespace torchc::composite

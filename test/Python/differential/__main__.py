@@ -11,7 +11,24 @@ from oracle.dtypes import Arr
 
 from .generate import generate, programs
 from .program import run
-from .runner import ORACLE, Report, check
+from .runner import ORACLE, WAYS, Report, check, check_artefacts
+
+
+def _run(options: argparse.Namespace, arithmetic: bool, ways: list[str], report: Report) -> None:
+    wanted = list(programs(options.count, options.seed, arithmetic))
+    if options.oracle:
+        report.programs += len(wanted)
+        for program in wanted:
+            run(program, ORACLE)
+        return
+    import torchc
+
+    for program in wanted:
+        check(program, torchc, report, ways)
+        if len(report.failures) >= options.failures:
+            return
+    if "artefact" in ways:
+        check_artefacts(wanted, torchc, report)
 
 
 def main() -> int:
@@ -19,12 +36,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="differential", description=__doc__)
     parser.add_argument("--count", type=int, default=500, help="number of programs")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first program")
-    parser.add_argument("--eager", action="store_true", help="do not compile")
+    parser.add_argument(
+        "--ways", default=",".join(WAYS), help="how to run them; default: %(default)s"
+    )
     parser.add_argument(
         "--oracle", action="store_true", help="only run the oracle (needs no torchc)"
     )
     parser.add_argument("--show", action="store_true", help="print the program of --seed and stop")
     parser.add_argument("--failures", type=int, default=5, help="stop after this many differences")
+    parser.add_argument("--why", action="store_true", help="print why programs did not compile")
     options = parser.parse_args()
     if options.show:
         program = generate(options.seed)
@@ -37,21 +57,20 @@ def main() -> int:
             )
         return 0
     report, start = Report(), time.time()
-    for program in programs(options.count, options.seed):
-        if options.oracle:
-            report.programs += 1
-            run(program, ORACLE)
-            continue
-        import torchc
-
-        check(program, torchc, report, compiled=not options.eager)
-        if len(report.failures) >= options.failures:
-            break
+    ways = options.ways.split(",")
+    if unknown := set(ways) - set(WAYS):
+        parser.error(f"--ways: expected some of {', '.join(WAYS)}; got {', '.join(unknown)}")
+    for arithmetic in (False, True):
+        if some := [way for way in ways if (way == "replay") == arithmetic]:
+            _run(options, arithmetic, some, report)
     for text in report.failures:
         print(text, end="\n\n")
-    ways = ", ".join(f"{n} {way}" for way, n in report.runs.items())
+    for text in report.fell_back if options.why else []:
+        print("not compiled:", text)
+    counts = ", ".join(f"{n} {way}" for way, n in report.runs.items())
     print(
-        f"{report.programs} programs ({ways}), {len(report.failures)} differ, {time.time() - start:.1f} s"
+        f"{report.programs} programs ({counts}), {len(report.fell_back)} not compiled, "
+        f"{len(report.failures)} differ, {time.time() - start:.1f} s"
     )
     return 1 if report.failures else 0
 

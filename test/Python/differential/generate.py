@@ -48,10 +48,12 @@ _SKIP = (
 class Writer:
     """Writes one program, holding the oracle's value of every variable so far."""
 
-    def __init__(self, seed: int, differentiable: bool) -> None:
-        self.rng = np.random.default_rng([seed, int(differentiable)])
+    def __init__(self, seed: int, differentiable: bool, arithmetic: bool = False) -> None:
+        self.rng = np.random.default_rng([seed, int(differentiable), *([1] * arithmetic)])
         self.program = Program(seed)
         self.differentiable = differentiable
+        self.makers = _ARITHMETIC if arithmetic else _DIFFERENTIABLE if differentiable else _FORWARD
+        self.numbers = [x for x in NUMBERS if abs(x) < 9] if arithmetic else NUMBERS
         self.live: dict[str, Any] = {}
 
     # -- choices
@@ -91,7 +93,7 @@ class Writer:
 
     def number(self) -> bool | int | float:
         """A Python number."""
-        return self.pick(NUMBERS)
+        return self.pick(self.numbers)
 
     # -- growth
 
@@ -138,9 +140,8 @@ class Writer:
 
     def grow(self) -> bool:
         """One random statement; False when the choice did not fit."""
-        makers = _FORWARD if not self.differentiable else _DIFFERENTIABLE
         try:
-            return bool(self.pick(makers)(self))
+            return bool(self.pick(self.makers)(self))
         except LookupError:
             return False
 
@@ -478,6 +479,21 @@ def _expands_to(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return len(a) <= len(b) and all(x in (1, y) for x, y in zip(a[::-1], b[::-1]))
 
 
+def _operator(w: Writer) -> bool:
+    x = w.tensor()
+    call = w.pick(["{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "{1} - {0}", "{1} / {0}"])
+    return w.attempt(call, x, w.partner(x))
+
+
+def _negative(w: Writer) -> bool:
+    return w.attempt("-{0}", w.tensor())
+
+
+def _product(w: Writer) -> bool:
+    x = w.tensor(lambda t: t.ndim > 0)
+    return w.attempt("{0} @ {1}", x, w.tensor(lambda t: t.ndim > 0))
+
+
 _COMMON = [_binary] * 5 + [
     _reversed,
     _maximum,
@@ -515,6 +531,8 @@ _FORWARD = (
 )
 _DIFFERENTIABLE = _COMMON + [_cast, _compare, _where, _write_grad, _write_grad]
 
+_ARITHMETIC = [_operator] * 4 + [_negative, _product, _product, _product]
+
 
 def _finish_with_loss(w: Writer) -> None:
     """loss = sum of the sums of a few float results, in float64 so that every dtype flows back."""
@@ -526,10 +544,10 @@ def _finish_with_loss(w: Writer) -> None:
     w.program.outputs.append("loss")
 
 
-def generate(seed: int, length: int | None = None) -> Program:
-    """The program of a seed."""
-    differentiable = seed % 3 == 0
-    w = Writer(seed, differentiable)
+def generate(seed: int, length: int | None = None, arithmetic: bool = False) -> Program:
+    """The program of a seed. `arithmetic`: only operators on the arguments, which may be replayed without Python."""
+    differentiable = seed % 3 == 0 and not arithmetic  # what the tape records isn't replayed
+    w = Writer(seed, differentiable, arithmetic)
     wanted = length or int(w.rng.integers(3, 16))
     for _ in range(int(w.rng.integers(1, 4))):
         w.add_input()
@@ -545,6 +563,6 @@ def generate(seed: int, length: int | None = None) -> Program:
     return w.program
 
 
-def programs(count: int, seed: int) -> Iterator[Program]:
+def programs(count: int, seed: int, arithmetic: bool = False) -> Iterator[Program]:
     """`count` programs from consecutive seeds."""
-    return (generate(s) for s in range(seed, seed + count))
+    return (generate(s, arithmetic=arithmetic) for s in range(seed, seed + count))

@@ -1,7 +1,14 @@
-"""Runs programs everywhere and reports the first difference with a minimal program text."""
+"""Runs programs every way and reports the first difference with a minimal program text.
+
+Ways: `eager`; `retrace` and `replay`, compiled functions called again and again, the last time with other values;
+`artefact`, a shared library made ahead of time. The oracle is what each is compared with.
+"""
 
 from __future__ import annotations
 
+import pathlib
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,22 +17,25 @@ import numpy as np
 from op_samples import salted
 from oracle.dtypes import Arr
 
+from .artefact import Exported, compile_all
 from .backends import OracleBackend, TorchcBackend, difference
 from .program import Outcome, Program, run
 
 ORACLE = OracleBackend()
+WAYS = ("eager", "retrace", "replay", "artefact")
 
 
 @dataclass
 class Report:
-    """What happened over many programs."""
+    """What happened over many programs. `runs`: programs per way; `fell_back`: why some ran eagerly, or not at all."""
 
     programs: int = 0
     runs: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    fell_back: list[str] = field(default_factory=list)
 
     def count(self, way: str) -> None:
-        """One more run of `way`."""
+        """One more program that ran this way."""
         self.runs[way] = self.runs.get(way, 0) + 1
 
 
@@ -60,34 +70,87 @@ def other_values(program: Program, turn: int) -> dict[str, Arr]:
     }
 
 
-def check(program: Program, torchc: Any, report: Report, compiled: bool = True) -> None:
-    """Oracle against eager, and against one compiled function called three times, the last with
-    other values."""
+def check(program: Program, torchc: Any, report: Report, ways: Iterable[str] = ("eager",)) -> bool:
+    """Oracle against eager, and against compiled functions. False after a difference."""
     backend = TorchcBackend(torchc)
     report.programs += 1
     want = run(program, ORACLE)
-    if not _same(program, want, run(program, backend), "eager", report) or not compiled:
-        return
-    if not hasattr(torchc, "compile"):
-        return
-    function = torchc.compile(program.function(torchc), background=False)
-    for turn in range(3):
-        inputs = other_values(program, turn) if turn == 2 else program.inputs
-        reference = want if turn < 2 else run(program, ORACLE, inputs=inputs)
+    if "eager" in ways:
+        report.count("eager")
+        if not _same(program, want, run(program, backend), "eager", report):
+            return False
+    return all(
+        _check_compiled(program, backend, want, way, report)
+        for way in ("retrace", "replay")
+        if way in ways
+    )
+
+
+def _check_compiled(
+    program: Program, backend: TorchcBackend, want: Outcome, way: str, report: Report
+) -> bool:
+    """One compiled function called four times; the last time with other values."""
+    from torchc.jit import _compiled
+
+    function = _compiled(program.function(backend.F), background=False, replay=way == "replay")
+    for turn in range(4):
+        inputs = other_values(program, turn) if turn == 3 else program.inputs
+        reference = want if turn < 3 else run(program, ORACLE, inputs=inputs)
         got = run(program, backend, function, inputs)
-        if not _same(program, reference, got, f"compiled call {turn + 1}", report):
-            return
+        if not _same(program, reference, got, f"{way} call {turn + 1}", report):
+            return False
+    if function.counts()["replayed" if way == "replay" else "launches"]:
+        report.count(way)
+    else:
+        report.fell_back.append(f"seed {program.seed}, {way}: {function.report()}")
+    return True
+
+
+def check_artefacts(programs: Iterable[Program], torchc: Any, report: Report) -> None:
+    """Oracle against shared libraries, run twice, the second time with other values."""
+    from torchc.jit import _helper
+
+    backend = TorchcBackend(torchc)
+    with tempfile.TemporaryDirectory() as folder:
+        exported = list(_exported(programs, backend, pathlib.Path(folder), report))
+        report.fell_back += compile_all(_helper()[0], [e.path for e in exported]).splitlines()
+        for item in exported:
+            if item.library.exists() and not _check_artefact(item, report):
+                return
+
+
+def _exported(
+    programs: Iterable[Program], backend: TorchcBackend, folder: pathlib.Path, report: Report
+) -> Iterator[Exported]:
+    """The programs that compute something and raise nothing."""
+    for program in programs:
+        if not program.steps or "error" in run(program, ORACLE):
+            continue
+        try:
+            yield Exported(program, backend, folder)
+        except NotImplementedError as error:
+            report.fell_back.append(f"seed {program.seed}: {error}")
+
+
+def _check_artefact(item: Exported, report: Report) -> bool:
+    report.count("artefact")
+    for turn in range(2):
+        inputs = other_values(item.program, turn) if turn else item.program.inputs
+        want = run(item.program, ORACLE, inputs=inputs)
+        way = f"artefact run {turn + 1}"
+        if not _same(item.program, want, item.run(inputs), way, report):
+            return False
+    return True
 
 
 def _same(program: Program, want: Outcome, got: Outcome, way: str, report: Report) -> bool:
-    report.count(way)
     found = compare(want, got)
     if found is None:
         return True
     name, text = found
     # The slice that explains an output, the whole program for anything else.
     small = program.slice_for(name) if name in program.outputs else program
-    again = f"python -m differential --seed {program.seed} --count 1"
+    again = f"python -m differential --seed {program.seed} --count 1 --ways {way.split()[0]}"
     report.failures.append(
         f"seed {program.seed}, {way}, {name}: {text}\n{small.source()}{_inputs(small)}\n  {again}"
     )

@@ -75,6 +75,8 @@ def matmul(a: Arr, b: Arr) -> Arr:
     integers wrap."""
     _check(a.ndim > 0 and b.ndim > 0, a, b, "matmul expects operands of at least one dimension")
     _check(a.dtype == b.dtype, a, b, "matmul expects operands of one dtype")
+    if a.dtype == DType.Bool:
+        raise NotImplementedError("matmul of bool")
     inner = b.shape[0] if b.ndim == 1 else b.shape[-2]
     _check(a.shape[-1] == inner, a, b, "matmul expects equal contracted sizes")
     return from_compute(matmul_values(to_compute(a), to_compute(b)), a.dtype)
