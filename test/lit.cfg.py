@@ -8,6 +8,7 @@ Features: x86-64-v3, x86-64-v4, aarch64 (what this machine can run), python (the
 import glob
 import os
 import platform
+import sys
 
 import lit.formats
 
@@ -30,7 +31,7 @@ for tool in ["torchc-opt", "torchc-tblgen", "torchc-kernels", "torchc"]:
     if os.path.exists(path):
         config.available_features.add(tool)
 config.substitutions += [
-    ("%python", config.python),
+    ("%python", sys.executable),
     ("%llvm-include", os.path.join(os.path.dirname(config.llvm_tools), "include")),
     ("%cc", os.path.join(config.llvm_tools, "clang")),
     ("%src", config.torchc_source),
