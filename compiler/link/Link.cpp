@@ -8,8 +8,10 @@
 #include "llvm/ObjCopy/ELF/ELFObjcopy.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <mutex>
 #include <set>
 
@@ -31,7 +33,12 @@ static bool runLld(ArrayRef<std::string> args, std::string &text) {
   for (const std::string &a : args)
     argv.push_back(a.c_str());
   raw_string_ostream os(text);
+  CrashRecoveryContext::Enable(); // lld maps its output: a full disk is a bus error
   lld::Result r = lld::lldMain(argv, os, os, {{lld::Gnu, &lld::elf::link}});
+  CrashRecoveryContext::Disable();
+  if (r.retCode > 128)
+    os << "the linker ended with signal " << r.retCode - 128
+       << (r.retCode - 128 == SIGBUS ? "; is the disk full?" : "");
   broken = !r.canRunAgain;
   return r.retCode == 0;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace torchc;
@@ -321,6 +322,10 @@ std::vector<uint8_t> torchc::writeZip(std::span<const ZipEntry> entries) {
 }
 
 bool torchc::writeZipFile(const std::string &path, std::span<const ZipEntry> entries, Diag &diag) {
+  struct stat there;
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) // a rename would replace a device or a pipe
+    return diag.fail(ErrorKind::OS, "cannot write '" + path + "': it is " +
+                                        (S_ISDIR(there.st_mode) ? "a folder" : "not a regular file"));
   std::string temporary = path + ".tmp" + std::to_string(getpid());
   FILE *file = std::fopen(temporary.c_str(), "wbxe");
   bool ok = file && emit(entries, [&](std::span<const uint8_t> piece) {

@@ -7,6 +7,7 @@ the given types and sizes, and saves the program. Errors go to stderr as one lin
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import pathlib
 import sys
 import traceback
@@ -64,6 +65,21 @@ def _example(spec: str) -> tuple[str, torchc.Tensor]:
     return name, torchc.zeros(shape, dtype=getattr(torchc, dtype))
 
 
+def _check_inputs(called: str, function, inputs) -> None:
+    """Raises _UserError unless each argument without a default has an --input."""
+    try:
+        known = inspect.signature(getattr(function, "forward", function)).parameters.values()
+    except ValueError:  # a callable without a signature
+        return
+    single = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    missing = [
+        p.name for p in known if p.kind in single and p.default is p.empty and p.name not in inputs
+    ]
+    if missing:
+        options = " ".join(f"--input {name}=DTYPE[SIZE,...]" for name in missing)
+        raise _UserError(f"{called} takes more arguments: add {options}")
+
+
 def _source_line(error: BaseException, path: pathlib.Path) -> str:
     """The deepest line of the user's file that the error passed, "FILE:LINE: "."""
     lines = [
@@ -84,7 +100,9 @@ def main(argv: list[str]) -> int:
         inputs = dict(_example(spec) for spec in argv[3:])
         if len(inputs) != len(argv) - 3:
             raise _UserError("--input: a name is given twice")
-        export.save(export.export(_load(path, name), (), inputs), out)
+        function = _load(path, name)
+        _check_inputs(f"{path}: {name}()", function, inputs)
+        export.save(export.export(function, (), inputs), out)
     except _UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -88,6 +88,12 @@ def test_save_writes_whole_or_not_at_all(tmp_path):
     with pytest.raises(TypeError, match="ExportedProgram"):
         export.save(network(), tmp_path / "m.tcz")
     assert not list(tmp_path.iterdir())
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, why in (("folder", "a folder"), ("pipe", "not a regular file")):
+        with pytest.raises(OSError, match=f"{name}': it is {why}"):
+            export.save(program, tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo() and len(list(tmp_path.iterdir())) == 2
 
 
 @needs_compiler
@@ -113,6 +119,18 @@ def test_an_executable_answers_with_the_bits_of_eager(tmp_path):
         assert (
             run(TORCHC, "run", "net", "--self-test", cwd=tmp_path).stdout == "self-test: 1 passed\n"
         )
+
+
+@needs_compiler
+def test_a_full_disk(tmp_path):
+    export.save(export.export(network(), (example(7, 64),)), tmp_path / "net.tcz")
+    (tmp_path / "small").mkdir()
+    script = f"""mount -t tmpfs -o size=24k small small || exit 77
+        {TORCHC} compile net.tcz --emit=exe -o small/net; echo $? $(ls -A small)"""
+    done = run("unshare", "-rm", "sh", "-c", script, cwd=tmp_path)
+    if done.returncode:
+        pytest.skip("needs the right to mount")
+    assert done.stdout == "1\n" and done.stderr.startswith("error: net.tcz: "), done.stderr
 
 
 @needs_compiler
@@ -238,7 +256,7 @@ def test_data_that_an_operator_refuses(tmp_path):
         (
             "net.py:forward",
             "x=f32[2,8]",
-            "error: net.py: TypeError: missing a required argument: 'y'",
+            "error: net.py: forward() takes more arguments: add --input y=DTYPE[SIZE,...]\n",
         ),
         ("net.py:model", "input=f32[3,9]", "error: net.py: RuntimeError: "),
         ("bad.py:f", "x=f32[2]", "error: bad.py: SyntaxError: "),
