@@ -6,21 +6,9 @@ import threading
 import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
-from torchc import _C, nn  # noqa: E402
-from torchc.jit import _compiled, _helper  # noqa: E402
-
-COMPILER = bool(_helper()[0])
-needs_compiler = pytest.mark.skipif(not COMPILER, reason="build the target torchc first")
-
-
-def bits(value):
-    """The bytes of every tensor in a value, with shapes and types."""
-    if isinstance(value, (list, tuple)):
-        return [bits(v) for v in value]
-    if isinstance(value, torch.Tensor):
-        v = value.detach()
-        return (str(v.dtype), tuple(v.shape), _C._to_bytes(v.contiguous()), value.requires_grad)
-    return value
+from compiled import bits, needs_compiler  # noqa: E402
+from torchc import nn  # noqa: E402
+from torchc.jit import _compiled  # noqa: E402
 
 
 @pytest.fixture(params=["interpret", pytest.param("compiled", marks=needs_compiler)])

@@ -3,8 +3,9 @@
 import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
+from compiled import bits, needs_compiler  # noqa: E402
 from torchc import nn  # noqa: E402
-from torchc.jit import _compiled, _helper  # noqa: E402
+from torchc.jit import _compiled  # noqa: E402
 
 F = nn.functional
 PROGRAMS = {}
@@ -14,21 +15,6 @@ def program(make):
     """Registers a function that makes the program: called with the number of the call, it returns its results."""
     PROGRAMS[make.__name__] = make
     return make
-
-
-def bits(value):
-    """The bytes of every tensor in a value, with shapes and types."""
-    if isinstance(value, (list, tuple)):
-        return [bits(v) for v in value]
-    if isinstance(value, torch.Tensor):
-        v = value.detach()
-        return (
-            str(v.dtype),
-            tuple(v.shape),
-            torch._C._to_bytes(v.contiguous()),
-            value.requires_grad,
-        )
-    return value
 
 
 @program
@@ -339,12 +325,7 @@ def deep_alias():
     return fn
 
 
-WAYS = [
-    "interpret",
-    pytest.param(
-        "compiled", marks=pytest.mark.skipif(not _helper()[0], reason="build torchc first")
-    ),
-]
+WAYS = ["interpret", pytest.param("compiled", marks=needs_compiler)]
 
 
 @pytest.mark.parametrize("way", WAYS)

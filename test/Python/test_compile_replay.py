@@ -5,26 +5,9 @@ import sys
 import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
-from torchc.jit import _helper  # noqa: E402
-
-needs_compiler = pytest.mark.skipif(not _helper()[0], reason="build the target torchc first")
+from compiled import bits, needs_compiler  # noqa: E402
 
 SCALE = 2.0
-
-
-def bits(value):
-    """The bytes of every tensor in a value, with shapes and types."""
-    if isinstance(value, (list, tuple)):
-        return [bits(v) for v in value]
-    if isinstance(value, torch.Tensor):
-        v = value.detach()
-        return (
-            str(v.dtype),
-            tuple(v.shape),
-            torch._C._to_bytes(v.contiguous()),
-            value.requires_grad,
-        )
-    return value
 
 
 def double(x, y):

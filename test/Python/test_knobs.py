@@ -7,9 +7,7 @@ import sys
 import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
-from torchc.jit import _helper  # noqa: E402
-
-needs_compiler = pytest.mark.skipif(not _helper()[0], reason="build the target torchc first")
+from compiled import needs_compiler  # noqa: E402
 
 COMPILED = """
 import torchc
