@@ -50,6 +50,8 @@ Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> given, ArrayRef<Attr> att
   if (info.promote != Promote::None)
     for (OpArg<V> &o : operands)
       o = asNumber(o);
+  if (llvm::all_of(operands, [](const OpArg<V> &o) { return !o.value; })) // numbers alone: at least one is a tensor
+    operands.assign(given.begin(), given.end());
   SmallVector<OperandType> types;
   std::vector<Dims> shapes;
   shapes.reserve(operands.size());

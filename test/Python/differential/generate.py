@@ -1,159 +1,21 @@
-"""Random valid programs: every statement is tried on the oracle while the program is written.
+"""Random valid programs: statements of every kind, and the kinds of programs made of them.
 
-Two kinds alternate: forward programs with aliasing and in-place writes, and differentiable
-programs that end in a
-scalar loss. Sizes 0 and 1, broadcasting, several dtypes, NaN, ±inf and −0 occur in both.
+Two kinds alternate: forward programs with aliasing and in-place writes, and differentiable programs that end in a
+scalar loss. Arithmetic programs are apart. Sizes 0 and 1, broadcasting, several dtypes, NaN, ±inf and −0 occur in all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from op_samples import salted, values
-from oracle import api
-from oracle.body import BodiesMissing
 from oracle.dtypes import FLOATS, INTS, Arr, DType
 
 from .backends import OracleBackend
 from .program import Operand, Program, Step
-
-SIZES = (0, 1, 1, 2, 3, 4, 5, 8, 17)
-NUMBERS: tuple[int | float, ...] = (0, 1, 2, -1, 3, 0.5, -0.0, 0.1, 1.5, float("inf"), float("nan"))
-_KINDS = (
-    DType.F32,
-    DType.F32,
-    DType.F32,
-    DType.BF16,
-    DType.F16,
-    DType.F64,
-    DType.I64,
-    DType.I32,
-    DType.U8,
-    DType.Bool,
-)
-_SKIP = (
-    RuntimeError,
-    IndexError,
-    ValueError,
-    TypeError,
-    NotImplementedError,
-    BodiesMissing,
-    ZeroDivisionError,
-)
-
-
-class Writer:
-    """Writes one program, holding the oracle's value of every variable so far."""
-
-    def __init__(self, seed: int, differentiable: bool, arithmetic: bool = False) -> None:
-        self.rng = np.random.default_rng([seed, int(differentiable), *([1] * arithmetic)])
-        self.program = Program(seed)
-        self.differentiable = differentiable
-        self.makers = _ARITHMETIC if arithmetic else _DIFFERENTIABLE if differentiable else _FORWARD
-        self.numbers = [x for x in NUMBERS if abs(x) < 9] if arithmetic else NUMBERS
-        self.live: dict[str, Any] = {}
-
-    # -- choices
-
-    def pick(self, items: Any) -> Any:
-        """One of a sequence."""
-        items = list(items)
-        return items[int(self.rng.integers(len(items)))]
-
-    def chance(self, p: float) -> bool:
-        """True with probability p."""
-        return bool(self.rng.random() < p)
-
-    def names(self, test: Callable[[Any], bool] = lambda t: True) -> list[str]:
-        """Variables whose tensors satisfy `test`."""
-        return [n for n, t in self.live.items() if test(t)]
-
-    def tensor(self, test: Callable[[Any], bool] = lambda t: True) -> str:
-        """A variable, the later ones more likely."""
-        found = self.names(test)
-        if not found:
-            raise LookupError
-        weight = np.arange(1, len(found) + 1, dtype=float)
-        return str(self.rng.choice(found, p=weight / weight.sum()))
-
-    def float_tensor(self) -> str:
-        """A floating variable."""
-        return self.tensor(lambda t: t.dtype.is_float)
-
-    def partner(self, name: str) -> Operand:
-        """An operand that broadcasts with `name`, or a number."""
-        if self.chance(0.25):
-            return abs(self.number()) if self.live[name].dtype == DType.U8 else self.number()
-        shape = self.live[name].shape
-        fits = self.names(lambda t: _broadcasts(shape, t.shape))
-        return self.pick(fits) if fits else self.number()
-
-    def number(self) -> bool | int | float:
-        """A Python number."""
-        return self.pick(self.numbers)
-
-    # -- growth
-
-    def add_input(self) -> None:
-        """A new tensor argument."""
-        dtype = self.pick(_KINDS)
-        if self.differentiable and self.chance(0.7):
-            dtype = self.pick((DType.F32, DType.F32, DType.F64, DType.BF16))
-        base = [v.shape for v in self.live.values() if v.ndim]
-        if base and self.chance(0.6):
-            shape = tuple(1 if self.chance(0.25) else s for s in self.pick(base))
-            shape = shape[int(self.rng.integers(0, len(shape))) :] if self.chance(0.3) else shape
-        else:
-            shape = tuple(self.pick(SIZES) for _ in range(self.pick((0, 1, 2, 2, 2, 3))))
-        make = salted if self.chance(0.4) else values
-        name = f"x{len(self.program.inputs)}"
-        arr = make(self.rng, shape, dtype)
-        self.program.inputs[name] = arr
-        wants = self.differentiable and dtype.is_float and (name == "x0" or self.chance(0.6))
-        if wants:
-            self.program.grads.append(name)
-        self.live[name] = OracleBackend().tensor(arr, wants)
-
-    def attempt(
-        self, template: str, *operands: Operand, out: bool = True, writes: str = ""
-    ) -> bool:
-        """Append a statement if the oracle accepts it."""
-        name = f"v{len(self.program.steps)}" if out else ""
-        step = Step(name, template, operands, writes)
-        scope = {"torch": api, **self.live}
-        expression = template.format(
-            *(o if isinstance(o, str) else repr_number(o) for o in operands)
-        )
-        try:
-            result = eval(expression, scope)  # noqa: S307
-        except _SKIP:
-            return False
-        if out:
-            if not isinstance(result, api.Tensor) or result.numel() > 4000:
-                return False
-            self.live[name] = result
-        self.program.steps.append(step)
-        return True
-
-    def grow(self) -> bool:
-        """One random statement; False when the choice did not fit."""
-        try:
-            return bool(self.pick(self.makers)(self))
-        except LookupError:
-            return False
-
-
-def repr_number(value: Operand) -> str:
-    """A number as an expression."""
-    return f"float('{value}')" if isinstance(value, float) else repr(value)
-
-
-def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    return all(x == y or 1 in (x, y) for x, y in zip(a[::-1], b[::-1]))
-
+from .writer import NUMBERS, Writer, broadcasts
 
 # ---- statements
 
@@ -193,9 +55,24 @@ def _maximum(w: Writer) -> bool:
 
 def _unary(w: Writer) -> bool:
     return w.attempt(
-        w.pick(["torch.neg({0})", "torch.relu({0})", "torch.abs({0})", "torch.sqrt({0})"]),
+        w.pick(
+            [
+                "torch.neg({0})",
+                "torch.relu({0})",
+                "torch.abs({0})",
+                "torch.sqrt({0})",
+                "torch.sign({0})",
+            ]
+        ),
         w.tensor(),
     )
+
+
+def _logical(w: Writer) -> bool:
+    x = w.tensor()
+    y = w.tensor(lambda t: broadcasts(t.shape, w.live[x].shape))
+    call = ["torch.logical_not({0})", "torch.logical_and({0}, {1})", "torch.logical_or({0}, {1})"]
+    return w.attempt(w.pick(call), x, y)
 
 
 def _smooth(w: Writer) -> bool:
@@ -306,11 +183,13 @@ def _softmax(w: Writer) -> bool:
 def _view(w: Writer) -> bool:
     x = w.tensor()
     t = w.live[x]
-    choices = ["reshape", "expand"]
+    choices = ["reshape", "expand", "unsqueeze"]
+    if 1 in t.shape:
+        choices += ["squeeze"]
     if t.ndim >= 1:
         choices += ["slice", "slice", "select"]
     if t.ndim >= 2:
-        choices += ["transpose", "transpose"]
+        choices += ["transpose", "permute"]
     return _view_of(w, x, w.pick(choices))
 
 
@@ -319,6 +198,12 @@ def _view_of(w: Writer, x: str, kind: str) -> bool:
     if kind == "transpose":
         a, b = (int(v) for v in w.rng.choice(t.ndim, 2, replace=False))
         return w.attempt("{0}.transpose({1}, {2})", x, a, b)
+    if kind == "permute":
+        return w.attempt("{0}.permute(" + repr(tuple(w.rng.permutation(t.ndim).tolist())) + ")", x)
+    if kind == "unsqueeze":
+        return w.attempt("{0}.unsqueeze({1})", x, int(w.rng.integers(-t.ndim - 1, t.ndim + 1)))
+    if kind == "squeeze":
+        return w.attempt("{0}.squeeze({1})", x, w.pick(i for i, s in enumerate(t.shape) if s == 1))
     if kind == "reshape":
         n = t.numel()
         shape = w.pick(
@@ -525,7 +410,7 @@ _COMMON += [
 ]
 _FORWARD = (
     _COMMON
-    + [_compare, _compare, _where, _where, _cast, _cast, _argmax, _one_hot, _rand]
+    + [_compare, _compare, _logical, _where, _where, _cast, _cast, _argmax, _one_hot, _rand]
     + [_write] * 5
     + [_set_slice]
 )
@@ -547,7 +432,10 @@ def _finish_with_loss(w: Writer) -> None:
 def generate(seed: int, length: int | None = None, arithmetic: bool = False) -> Program:
     """The program of a seed. `arithmetic`: only operators on the arguments, which may be replayed without Python."""
     differentiable = seed % 3 == 0 and not arithmetic  # what the tape records isn't replayed
-    w = Writer(seed, differentiable, arithmetic)
+    makers = _ARITHMETIC if arithmetic else _DIFFERENTIABLE if differentiable else _FORWARD
+    rng = np.random.default_rng([seed, int(differentiable), *([1] * arithmetic)])
+    numbers = [x for x in NUMBERS if abs(x) < 9] if arithmetic else NUMBERS
+    w = Writer(rng, seed, makers, differentiable, numbers)
     wanted = length or int(w.rng.integers(3, 16))
     for _ in range(int(w.rng.integers(1, 4))):
         w.add_input()
