@@ -100,6 +100,8 @@ std::string names(const ApiModel &a) {
 std::string sep(const ApiModel &a) { return a.params.empty() ? "" : ", "; }
 
 void declare(const ApiModel &a, raw_ostream &os) {
+  if (a.shadowed)
+    return;
   std::string r = cppResult(a.result);
   os << r << " " << cppName(a.name) << "(" << params(a, true) << ");\n";
   if (a.has("inplace"))
@@ -122,6 +124,8 @@ std::string opCall(const OpModel &op, const ApiModel &a, StringRef out) {
 }
 
 void define(const OpModel *op, const ApiModel &a, raw_ostream &os) {
+  if (a.shadowed)
+    return;
   auto body = [&](StringRef out) {
     if (a.impl.empty())
       return opCall(*op, a, out);

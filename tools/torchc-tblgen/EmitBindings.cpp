@@ -124,7 +124,7 @@ void emitCall(const Spelling &s, const ApiModel &a, StringRef indent, raw_ostrea
   }
   if (work.empty())
     work = "0";
-  std::string name = s.inplace ? s.name : cppName(a.name);
+  std::string name = s.inplace ? s.name : a.shadowed ? "composite::" + a.impl : cppName(a.name);
   auto call = [&](StringRef function, StringRef args) {
     return formatv("withWork({0}, [&] { return torchc::{1}({2}); })", work, function, args).str();
   };

@@ -260,6 +260,19 @@ std::vector<const Record *> inFileOrder(ArrayRef<const Record *> defs) {
 
 } // namespace
 
+static void markShadowed(Table &t) {
+  std::vector<ApiModel *> all;
+  for (OpModel &op : t.ops)
+    for (ApiModel &a : op.api)
+      all.push_back(&a);
+  for (ApiModel &a : t.composites)
+    all.push_back(&a);
+  for (ApiModel *a : all)
+    a->shadowed = !a->impl.empty() && !a->has("function") && any_of(all, [&](const ApiModel *b) {
+      return b->has("function") && b->name == a->name && b->params.size() == a->params.size();
+    });
+}
+
 Table readTable(const RecordKeeper &records) {
   Table t;
   for (const Record *r : inFileOrder(records.getAllDerivedDefinitions("Torchc_Op")))
@@ -267,6 +280,7 @@ Table readTable(const RecordKeeper &records) {
   for (const Record *r : inFileOrder(records.getAllDerivedDefinitions("Composite")))
     for (ApiModel &m : readApi(r))
       t.composites.push_back(std::move(m));
+  markShadowed(t);
   return t;
 }
 

@@ -33,6 +33,9 @@ struct ApiModel {
   std::vector<Param> params;
   std::vector<std::string> kinds;
   bool copiesOut = false; // `impl` knows no targets: its result is copied into them
+  // A method whose name and number of parameters a function has in another meaning (x.where(condition, y)): C++ has no
+  // spelling for it but `impl`.
+  bool shadowed = false;
   bool has(llvm::StringRef kind) const;
 };
 
@@ -41,7 +44,7 @@ enum BodyKind { F32, F64, Int, Bool, NumBodies };
 struct OpModel {
   const llvm::Record *record = nullptr;
   std::string ident; // "IndexSelect"
-  std::string name;  // "index_select"
+  std::string name; // "index_select"
   std::string summary, family, promote, shape, vjpFn, decompose;
   std::vector<std::string> operands, flags, onnx;
   std::vector<AttrModel> attrs;
