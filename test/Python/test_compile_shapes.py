@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from test_compile import COMPILER, agree, compiled  # noqa: F401 - the fixture
+from compiled import COMPILER
+from test_compile import agree, compiled  # noqa: F401 - the fixture
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
 
