@@ -1,5 +1,5 @@
 // Speed of generated kernels on one thread, against the machine's own limits measured in the same run:
-// GEMM as a share of the FMA peak, memory-bound kernels in GB/s.
+// GEMM as a share of the FMA peak, memory-bound kernels in GB/s. Arguments: threads (1), then `gemm` or `memory` for one part.
 #include "dialects/rules/OpInfo.h"
 #include "runtime/device/ThreadPool.h"
 #include "runtime/kernels/Gemm.h"
@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <sys/mman.h>
 #include <vector>
 
@@ -133,7 +134,11 @@ static void benchMemory() {
 }
 
 int main(int argc, char **argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   setNumThreads(argc > 1 ? std::atoi(argv[1]) : 1);
-  benchGemm();
-  benchMemory();
+  std::string_view part = argc > 2 ? argv[2] : "";
+  if (part != "memory")
+    benchGemm();
+  if (part != "gemm")
+    benchMemory();
 }

@@ -11,5 +11,5 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(torchc-unit-codegen PRIVATE -mfma)
 endif()
 
-add_executable(bench-kernels EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/Bench/KernelBench.cpp)
-target_link_libraries(bench-kernels PRIVATE torchc_runtime torchc_rules torchc_runtime_pack)
+add_executable(torchc-bench-kernels EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/Bench/KernelBench.cpp)
+target_link_libraries(torchc-bench-kernels PRIVATE torchc_runtime torchc_rules torchc_runtime_pack)
