@@ -3,6 +3,7 @@
 Needs a build with the compile helper. Times are wall clock; read the ratios, machines differ.
 """
 
+import argparse
 import os
 import tempfile
 import time
@@ -32,15 +33,28 @@ def training_step(seed: int):
     return step, batches
 
 
-def per_step(step, batches, rounds: int = 25) -> float:
-    """Best seconds of a round over the batches, per step."""
-    best = float("inf")
-    for _ in range(rounds):
+BLOCK = 4  # steps timed at once: short, so that few blocks are interrupted by other programs
+
+
+def interleaved(one, other, batches, pairs: int) -> tuple[list[float], list[float]]:
+    """Seconds per step of two step functions, a block of steps each in turn: what disturbs the machine disturbs both,
+    so that the ratios of pairs mean something where single times don't."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for i in range(2 * pairs):
+        which = (i + i // 2) % 2  # a b b a: neither always follows the other
+        step = (one, other)[which]
+        some = [batches[(i * BLOCK + k) % len(batches)] for k in range(BLOCK)]
         start = time.perf_counter()
-        for x, y in batches:
+        for x, y in some:
             step(x, y)
-        best = min(best, (time.perf_counter() - start) / len(batches))
-    return best
+        times[which].append((time.perf_counter() - start) / BLOCK)
+    return times
+
+
+def quantiles(values: list[float]) -> str:
+    """Median and the range of the middle half."""
+    v = sorted(values)
+    return f"{v[len(v) // 2]:.2f} ({v[len(v) // 4]:.2f} to {v[-1 - len(v) // 4]:.2f})"
 
 
 def compile_ms(n: int) -> float:
@@ -56,22 +70,30 @@ def compile_ms(n: int) -> float:
 
 def main() -> None:
     """Prints the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=2000, help="pairs of blocks to time")
+    parser.add_argument("--report", action="store_true", help="print report() of the compiled step")
+    arguments = parser.parse_args()
     first = compile_ms(1)
     later = sorted(compile_ms(n) for n in range(2, 22))
     print(f"first compiled answer, helper started    {first:8.1f} ms")
     print(f"later kernels, median / worst            {later[10]:8.1f} / {later[-1]:.1f} ms")
-    step, batches = training_step(0)
-    eager = per_step(step, batches)
-    other, batches = training_step(0)
+    eager, batches = training_step(0)
+    other, _ = training_step(0)
     compiled = torch.compile(other, background=False)
     for x, y in batches:
         compiled(x, y)
-    fast = per_step(compiled, batches)
-    print(f"digits training step eager               {eager * 1e6:8.1f} us")
+    interleaved(eager, compiled, batches, 50)
+    slow, fast = interleaved(eager, compiled, batches, arguments.pairs)
+    ratios = [f / s for f, s in zip(fast, slow, strict=True)]
+    for name, times in (("eager", slow), ("compiled", fast)):
+        us = [t * 1e6 for t in times]
+        print(f"digits training step, {name:19}{min(us):8.1f} us best, median {quantiles(us)}")
     print(
-        f"digits training step compiled            {fast * 1e6:8.1f} us, {fast / eager:.2f} of eager"
+        f"compiled / eager, pairs of blocks        {min(fast) / min(slow):8.2f} of bests, median {quantiles(ratios)}"
     )
-    print(compiled.report())
+    if arguments.report:
+        print(compiled.report())
 
 
 if __name__ == "__main__":
