@@ -52,6 +52,33 @@ struct MergeTransposes : OpRewritePattern<ir::TransposeOp> {
   }
 };
 
+/// (A B)^T is B^T A^T with the same chains, since an element's products are the same numbers in the same order (N3). The
+/// result then lies in memory as its readers want it, and views of the operands cost nothing. Complex products take two
+/// terms in turn, whose order would change.
+struct TransposeOfProduct : OpRewritePattern<ir::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ir::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto product = op.getX().getDefiningOp<ir::MatmulOp>();
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    int64_t rank = type.getRank();
+    if (!product || !product->hasOneUse() || rank < 2 || isa<ComplexType>(type.getElementType()) ||
+        MergeTransposes::axes(op) != std::pair(rank - 2, rank - 1))
+      return failure();
+    auto rankOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getRank(); };
+    if (rankOf(product->getOperand(0)) != rank || rankOf(product->getOperand(1)) != rank)
+      return failure();
+    SmallVector<Value> turned;
+    for (Value operand : {product->getOperand(1), product->getOperand(0)}) {
+      auto from = cast<RankedTensorType>(operand.getType());
+      SmallVector<int64_t> shape(from.getShape());
+      std::swap(shape[size_t(rank) - 1], shape[size_t(rank) - 2]);
+      turned.push_back(ir::TransposeOp::create(rewriter, op.getLoc(), from.clone(shape), operand, rank - 2, rank - 1));
+    }
+    rewriter.replaceOpWithNewOp<ir::MatmulOp>(op, type, turned[0], turned[1]);
+    return success();
+  }
+};
+
 /// The whole of a tensor, replaced: slice_update(x, y) over all indices is y.
 struct FullUpdate : OpRewritePattern<ir::SliceUpdateOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -70,7 +97,8 @@ struct Simplify : PassWrapper<Simplify, OperationPass<>> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<DropIdentity<ir::CastOp>, DropIdentity<ir::ReshapeOp>, DropIdentity<ir::ExpandOp>,
-                 DropIdentity<ir::SliceOp>, MergeReshapes, MergeTransposes, FullUpdate>(&getContext());
+                 DropIdentity<ir::SliceOp>, MergeReshapes, MergeTransposes, TransposeOfProduct, FullUpdate>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
