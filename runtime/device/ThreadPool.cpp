@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <new>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -69,7 +70,8 @@ int64_t now() {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return int64_t(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
-/// Spins until done() or 50 us have passed; true: done.
+/// Spins until done() or 50 us have passed; true: done. It yields, because on a busy machine the thread it waits for may be
+/// waiting for this very core.
 template <class F> bool spin(F done) {
   int64_t start = now();
   do {
@@ -78,6 +80,7 @@ template <class F> bool spin(F done) {
         return true;
       pause();
     }
+    sched_yield();
   } while (now() - start < spinNanoseconds);
   return false;
 }

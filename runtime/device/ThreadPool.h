@@ -10,8 +10,8 @@ namespace torchc {
 /// Work on [begin, end). Must not throw.
 using RangeFn = void (*)(void *context, int64_t begin, int64_t end);
 
-/// Elements per thread below which starting threads costs more than it gains, for one cheap pass over memory.
-inline constexpr int64_t elementwiseGrain = 32768;
+/// Elements for each thread in one cheap pass over memory, about 15 us: waking a worker that sleeps costs as much.
+inline constexpr int64_t elementwiseGrain = 65536;
 
 namespace detail {
 void parallelForSlow(int64_t begin, int64_t end, int64_t grain, RangeFn fn, void *context);
