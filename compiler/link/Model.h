@@ -27,7 +27,7 @@ struct TensorDesc {
 struct Product {
   DType dtype = DType::F32;
   uint32_t columns = 0;                     // of the register tile
-  std::string strided, packed, wide;        // symbols
+  std::string strided, packed, wide, copy, turn; // symbols; empty: not called
 };
 
 /// Dense inputs and the outputs they must give, followed by what the written inputs hold afterwards, and a value for

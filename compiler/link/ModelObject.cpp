@@ -94,11 +94,14 @@ private:
       d.columns = p.columns;
       memcpy(&w.bytes(data)[here], &d, sizeof d);
       auto function = [&](size_t field, const std::string &name) {
-        w.pointerToSymbol(data, here + field, w.undefined(name));
+        if (!name.empty())
+          w.pointerToSymbol(data, here + field, w.undefined(name));
       };
       function(offsetof(torchc_product_desc, strided), p.strided);
       function(offsetof(torchc_product_desc, packed), p.packed);
       function(offsetof(torchc_product_desc, wide), p.wide);
+      function(offsetof(torchc_product_desc, copy), p.copy);
+      function(offsetof(torchc_product_desc, turn), p.turn);
       function(offsetof(torchc_product_desc, rows), "torchc_gemm_rows_" + std::to_string(itemSize(p.dtype)));
     }
     return at;

@@ -10,7 +10,7 @@ extern "C" void torchc_gemm(void **ptrs, const int64_t *s, const void *scalars, 
   const torchc_product_desc *p = torchc_desc.products; // has every type that the model multiplies
   while (p->dtype != dtype)
     ++p;
-  GemmKernels kernels{p->strided, p->packed, p->wide, gemmTileRows, p->columns};
+  GemmKernels kernels{p->strided, p->packed, p->wide, p->copy, p->turn, gemmTileRows, p->columns};
   char *status = static_cast<char *>(ptrs[3]);
   void *scratch = reinterpret_cast<torchc_instance *>(status - offsetof(torchc_instance, status))->scratch;
   for (int64_t i = begin; i < end; ++i) {

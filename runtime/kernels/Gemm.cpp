@@ -5,16 +5,19 @@ namespace torchc {
 
 namespace {
 
-constexpr int64_t mostRows = 576; // of A packed at once: with 1024 k about 2 MB, streamed once per panel from L2/L3
-
-constexpr int64_t panelsAtOnce = 32;
+constexpr int64_t blockRows = 126; // of A in a pass over B: with 1024 k half a megabyte, which stays in L2
+constexpr int64_t fewRows = 48;    // up to here a panel's part is used so rarely that it has to be in L1
+constexpr int64_t partBytes = 16 << 10;
+constexpr int64_t mostStrided = 512; // k from which strips of A are worth packing
+constexpr int64_t widePanels = 4;    // of B in one call of a wide kernel
+constexpr int64_t turnStep = 16;     // of k, in calls of a turning kernel
 
 inline int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 inline int64_t roundUp(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 
 /// Rows of a pass over B: whole tiles, passes of about equal size.
 inline int64_t rowBlock(int64_t m, int64_t tileRows) {
-  int64_t passes = (m + mostRows - 1) / mostRows;
+  int64_t passes = (m + blockRows - 1) / blockRows;
   return roundUp((m + passes - 1) / passes, tileRows);
 }
 
@@ -39,37 +42,20 @@ template <class T> inline void copyRow(T *to, const T *from, int64_t count) {
     std::memcpy(to + i, from + i, 64);
 }
 
-/// Sixteen rows of k at a time keep whole cache lines of every column in use.
-template <class T> int64_t packColumns4(const T *b, int64_t bColumn, int64_t k, int64_t width, T *out) {
-  int64_t done = k / 16 * 16;
-  for (int64_t i = 0; i < done; i += 16)
-    for (int64_t j = 0; j < width; j += 4) {
-      const T *p = b + j * bColumn + i;
-      for (int64_t c = 0; c < 4; ++c)
-        __builtin_prefetch(p + c * bColumn + 128, 0, 2);
-      for (int64_t s = 0; s < 16; s += 4) {
-        V4<T> r[4];
-        for (int64_t c = 0; c < 4; ++c)
-          r[c] = load4(p + c * bColumn + s);
-        transpose4<T>(r);
-        for (int64_t c = 0; c < 4; ++c)
-          store4(out + (i + s + c) * width + j, r[c]);
-      }
-    }
-  return done;
-}
-
 /// One panel of B, columns [n, n + width) of `valid` real ones: [k][width], zeros behind the edge.
 template <class T>
-void packPanel(const T *b, int64_t bK, int64_t bColumn, int64_t k, int64_t width, int64_t valid, T *out) {
+void packPanel(Kernel turn, const T *b, int64_t bK, int64_t bColumn, int64_t k, int64_t width, int64_t valid, T *out) {
   int64_t i = 0;
   if (valid == width && bColumn == 1) {
     for (; i < k; ++i)
       copyRow(out + i * width, b + i * bK, width);
     return;
   }
-  if (valid == width && bK == 1)
-    i = packColumns4(b, bColumn, k, width, out);
+  if (sizeof(T) >= 4 && valid == width && bK == 1 && k >= turnStep) {
+    i = k / turnStep * turnStep;
+    void *ptrs[] = {out, const_cast<T *>(b)};
+    turn(ptrs, &bColumn, nullptr, 0, i);
+  }
   for (; i < k; ++i)
     for (int64_t j = 0; j < width; ++j)
       out[i * width + j] = j < valid ? b[i * bK + j * bColumn] : T(0);
@@ -112,14 +98,21 @@ template <class T> void packA(const T *a, int64_t aRow, int64_t aK, int64_t m, i
 
 /// How one call runs: decided by sizes and strides alone; the bits are the same every way.
 struct Plan {
-  bool packA, packB;
+  bool few;      // in parts of k of which a panel fits into L1
+  bool packA;    // in strips; else by its strides
+  bool inPlace;  // B isn't packed: its rows are contiguous, and no second tile would read a copy
+  bool copies;   // the first tile of a pass packs B's panel while it multiplies
+  int64_t depth; // of a packed part of B
 };
 
 Plan planFor(const GemmKernels &ks, const GemmCall &g) {
   Plan p;
-  // Rows of B that are contiguous are read in place when too few tiles would use a packed panel.
-  p.packB = g.bColumn != 1 || g.m > 4 * ks.rows;
-  p.packA = g.m > 16 && (g.aK != 1 || (g.n >= 16 * ks.columns && g.m * g.n * g.k > 96l * 96 * 96));
+  p.few = g.m <= fewRows;
+  p.inPlace = g.bColumn == 1 && g.m <= ks.rows;
+  p.copies = g.bColumn == 1 && !p.inPlace;
+  int64_t k = least(g.k, gemmBlock);
+  p.packA = !p.few && (g.aK != 1 || k > mostStrided);
+  p.depth = p.few && !p.inPlace && g.m > 1 ? least(k, partBytes / (ks.columns * itemSize(g.dtype))) : k;
   return p;
 }
 
@@ -127,85 +120,173 @@ template <class T> struct Gemm {
   const GemmKernels &ks;
   const GemmCall &g;
   Plan plan;
-  T *aScratch, *edge;
+  T *panels, *strips, *edge, *chains; // packed B and A, a tile of C for the last panel, tiles of unfinished chains
 
-  void strip(Kernel kernel, const T *a, int64_t aRow, int64_t aK, int64_t aTile, const T *b, int64_t bK, int64_t bPanel,
-             T *c, int64_t cRow, int64_t m, int64_t k, bool add, const T *next, int64_t lines) const {
-    int64_t tiles = (m + ks.rows - 1) / ks.rows;
-    // Even tiles (8 rows as 4 + 4) when strips of A don't fix them.
-    int64_t step = kernel == ks.packed ? ks.rows : kernel == ks.wide ? 1 : (m + tiles - 1) / tiles;
-    int64_t sizes[] = {k, aRow, aK, bK, cRow, add ? 2 : 0, step, aTile, bPanel, (lines + tiles - 1) / tiles};
-    void *ptrs[] = {c, const_cast<T *>(a), const_cast<T *>(b), const_cast<T *>(next)};
-    kernel(ptrs, sizes, nullptr, 0, m);
+  /// Rows of A, in place or in strips, in tiles of `step` rows.
+  struct Rows {
+    const T *a;
+    int64_t count, step, row, k, tile;
+  };
+  /// A part of a panel of B: k rows of NR columns.
+  struct Panel {
+    const T *b;
+    int64_t k, stride;
+  };
+  struct Out {
+    T *c;
+    int64_t row, flags;
+  };
+  /// What will be read soon: `lines` one after the other, or for a copying kernel a row of NR every `step`.
+  struct Soon {
+    const T *at;
+    int64_t lines, step;
+  };
+
+  const T *bAt(int64_t k, int64_t n) const { return static_cast<const T *>(g.b) + k * g.bK + n * g.bColumn; }
+  T *cAt(int64_t m, int64_t n) const { return static_cast<T *>(g.c) + m * g.cRow + n; }
+  int64_t validAt(int64_t n) const { return least(ks.columns, g.n - n); }
+
+  Rows rowsAt(int64_t m, int64_t count, int64_t k) const {
+    int64_t tiles = (count + ks.rows - 1) / ks.rows; // even ones: 8 rows as 4 + 4
+    return {
+        static_cast<const T *>(g.a) + m * g.aRow + k * g.aK, count, (count + tiles - 1) / tiles, g.aRow, g.aK, g.aRow};
   }
 
-  /// The last panel, of fewer than NR columns: through a small tile of C.
-  void edgePanel(Kernel kernel, const T *a, int64_t aRow, int64_t aK, int64_t aTile, const T *b, T *c, int64_t m,
-                 int64_t k, int64_t valid, bool add) const {
-    int64_t width = ks.columns, chunk = 8 * ks.rows;
-    for (int64_t r = 0; r < m; r += chunk) {
-      int64_t mm = least(chunk, m - r);
-      if (add)
-        for (int64_t i = 0; i < mm; ++i)
+  void call(Kernel kernel, const Rows &a, int64_t begin, int64_t end, Panel b, Out out, const T *chain, Soon soon = {},
+            T *copy = nullptr, int64_t bPanel = 0) const {
+    int64_t tiles = (end - begin + a.step - 1) / a.step;
+    int64_t sizes[] = {b.k,       a.row,  a.k,    b.stride, out.row,
+                       out.flags, a.step, a.tile, bPanel,   (soon.lines + tiles - 1) / tiles,
+                       soon.step};
+    void *ptrs[] = {out.c, const_cast<T *>(a.a),  const_cast<T *>(b.b), const_cast<T *>(soon.at),
+                    copy,  const_cast<T *>(chain)};
+    kernel(ptrs, sizes, nullptr, begin, end);
+  }
+
+  /// More than a tile's rows are cut into tiles of four to six, which is what the copying kernel takes.
+  bool canCopy(const Rows &a, int64_t valid) const { return plan.copies && valid == ks.columns && a.count > ks.rows; }
+
+  /// The first tile multiplies rows of B where they are and leaves them in `packed`. Rows done.
+  int64_t copyTile(const Rows &a, Panel packed, int64_t k, int64_t n, Out out, const T *chain) const {
+    call(ks.copy, a, 0, a.step, {bAt(k, n), packed.k, g.bK}, out, chain, {bAt(k, n + ks.columns), 0, g.bK},
+         const_cast<T *>(packed.b));
+    return a.step;
+  }
+
+  /// A panel of fewer than NR columns, through a small tile of C.
+  void edgeRows(Kernel kernel, const Rows &a, Panel b, Out out, int64_t valid, const T *chain) const {
+    int64_t width = ks.columns, chunk = fewRows / a.step * a.step;
+    for (int64_t r = 0; r < a.count; r += chunk) {
+      int64_t m = least(chunk, a.count - r);
+      if (out.flags & 2)
+        for (int64_t i = 0; i < m; ++i)
           for (int64_t j = 0; j < width; ++j)
-            edge[i * width + j] = j < valid ? c[(r + i) * g.cRow + j] : T(0);
-      strip(kernel, a + r * aTile, aRow, aK, aTile, b, width, 0, edge, width, mm, k, add, b, 0);
-      for (int64_t i = 0; i < mm; ++i)
-        std::memcpy(c + (r + i) * g.cRow, edge + i * width, size_t(valid) * sizeof(T));
+            edge[i * width + j] = j < valid ? out.c[(r + i) * out.row + j] : T(0);
+      Rows some = a;
+      some.a += r * a.tile;
+      call(kernel, some, 0, m, b, {edge, width, out.flags}, chain + r * width);
+      for (int64_t i = 0; i < m; ++i)
+        std::memcpy(out.c + (r + i) * out.row, edge + i * width, size_t(valid) * sizeof(T));
     }
   }
 
-  /// Rows [begin, end) times one k block, whose packed panels are in `packed` (null: B is read in place).
-  void block(int64_t begin, int64_t end, int64_t k0, int64_t k, const T *packed, T *lastPanel) const {
-    const T *b = static_cast<const T *>(g.b) + k0 * g.bK;
-    T *c = static_cast<T *>(g.c);
-    bool add = k0 > 0;
+  /// A block of k for many rows: passes over B of so many rows that their part of A stays in L2. The first packs B.
+  void many(int64_t begin, int64_t end, int64_t k0, int64_t k) const {
     int64_t rows = rowBlock(end - begin, ks.rows);
+    bool keep = rows < end - begin;
     for (int64_t r = begin; r < end; r += rows) {
-      int64_t m = least(rows, end - r);
-      const T *a = static_cast<const T *>(g.a) + r * g.aRow + k0 * g.aK;
-      int64_t aRow = g.aRow, aK = g.aK, aTile = g.aRow;
-      Kernel kernel = ks.strided;
+      Rows a = rowsAt(r, least(rows, end - r), k0);
       if (plan.packA) {
-        packA(a, g.aRow, g.aK, m, k, ks.rows, aScratch);
-        a = aScratch, aRow = 1, aK = ks.rows, aTile = k, kernel = ks.packed;
+        packA(a.a, a.row, a.k, a.count, k, ks.rows, strips);
+        a = {strips, a.count, ks.rows, 1, ks.rows, k};
       }
-      for (int64_t n = 0; n < g.n;) {
-        int64_t valid = least(ks.columns, g.n - n);
-        const T *panel = packed ? packed + n * k : b + n;
-        T *out = c + r * g.cRow + n;
-        if (valid < ks.columns) {
-          if (!packed) {
-            packPanel(b + n, g.bK, g.bColumn, k, ks.columns, valid, lastPanel);
-            panel = lastPanel;
-          }
-          edgePanel(kernel, a, aRow, aK, aTile, panel, out, m, k, valid, add);
-        } else if (m == 1 && n + 4 * ks.columns <= g.n) {
-          strip(ks.wide, a, aRow, aK, aTile, panel, packed ? ks.columns : g.bK, packed ? ks.columns * k : ks.columns,
-                out, g.cRow, 1, k, add, panel, 0);
-          n += 3 * ks.columns;
-        } else {
-          const T *next = packed + (n + ks.columns < g.n ? (n + ks.columns) * k : 0);
-          int64_t lines = packed ? k * ks.columns * int64_t(sizeof(T)) / 64 : 0;
-          strip(kernel, a, aRow, aK, aTile, panel, packed ? ks.columns : g.bK, 0, out, g.cRow, m, k, add,
-                packed ? next : panel, lines);
-        }
-        n += ks.columns;
+      for (int64_t n = 0; n < g.n; n += ks.columns)
+        panelTimes(a, r, n, k0, k, r == begin, keep);
+    }
+  }
+
+  void panelTimes(const Rows &a, int64_t m, int64_t n, int64_t k0, int64_t k, bool first, bool keep) const {
+    Kernel kernel = plan.packA ? ks.packed : ks.strided;
+    int64_t valid = validAt(n), from = 0, width = ks.columns;
+    T *at = keep ? panels + n * k : panels;
+    Panel packed{at, k, width};
+    Out out{cAt(m, n), g.cRow, k0 ? 2 : 0};
+    if (first && canCopy(a, valid))
+      from = copyTile(a, packed, k0, n, out, chains);
+    else if (first)
+      packPanel(ks.turn, bAt(k0, n), g.bK, g.bColumn, k, width, valid, at);
+    if (valid < width)
+      return edgeRows(kernel, a, packed, out, valid, chains);
+    int64_t lines = first ? 0 : width * k * int64_t(sizeof(T)) / 64;
+    call(kernel, a, from, a.count, packed, out, chains, {at + width * k, lines, 0});
+  }
+
+  /// A block of k for few rows: all panels, in parts of k that fit into L1. Chains wait in `chains`, tile by tile.
+  void few(int64_t begin, int64_t end, int64_t k0, int64_t k) const {
+    for (int64_t done = 0; done < k; done += plan.depth) {
+      int64_t depth = least(plan.depth, k - done);
+      Rows a = rowsAt(begin, end - begin, k0 + done);
+      for (int64_t n = 0; n < g.n; n += ks.columns) {
+        T *chain = chains + n * a.count;
+        Out out{cAt(begin, n), g.cRow, k0 ? 2 : 0};
+        if (done + depth < k)
+          out = {chain, ks.columns, 0};
+        out.flags |= done ? 1 : 0;
+        part(a, n, k0 + done, depth, out, out.c == chain ? ks.columns : validAt(n), chain);
       }
     }
+  }
+
+  /// One part of k of one panel: packed unless it is read once and in place.
+  void part(const Rows &a, int64_t n, int64_t k, int64_t depth, Out out, int64_t outColumns, T *chain) const {
+    int64_t valid = validAt(n), from = 0, width = ks.columns;
+    Panel b{panels, depth, width};
+    if (valid == width && plan.inPlace)
+      b = {bAt(k, n), depth, g.bK};
+    else if (canCopy(a, valid))
+      from = copyTile(a, b, k, n, out, chain);
+    else
+      packPanel(ks.turn, bAt(k, n), g.bK, g.bColumn, depth, width, valid, panels);
+    if (outColumns < width)
+      edgeRows(ks.strided, a, b, out, outColumns, chain);
+    else if (from < a.count)
+      call(ks.strided, a, from, a.count, b, out, chain);
+  }
+
+  /// One row: several panels at once, in place or packed.
+  void oneRow(int64_t m, int64_t k0, int64_t k) const {
+    int64_t n = 0, group = widePanels * ks.columns;
+    Rows a = rowsAt(m, 1, k0);
+    for (; n + group <= g.n; n += group) {
+      Out out{cAt(m, n), g.cRow, k0 ? 2 : 0};
+      if (plan.inPlace) {
+        call(ks.wide, a, 0, 1, {bAt(k0, n), k, g.bK}, out, chains, {}, nullptr, ks.columns);
+        continue;
+      }
+      for (int64_t p = 0; p < group; p += ks.columns)
+        packPanel(ks.turn, bAt(k0, n + p), g.bK, g.bColumn, k, ks.columns, ks.columns, panels + p * k);
+      call(ks.wide, a, 0, 1, {panels, k, ks.columns}, out, chains, {}, nullptr, ks.columns * k);
+    }
+    for (; n < g.n; n += ks.columns)
+      part(a, n, k0, k, {cAt(m, n), g.cRow, k0 ? 2 : 0}, validAt(n), chains);
   }
 };
 
 /// Element counts of the scratch areas, each a multiple of a cache line.
 struct Areas {
-  size_t a, b, edge;
-  Areas(const GemmKernels &ks, const GemmCall &g) {
-    Plan p = planFor(ks, g);
-    int64_t k = least(g.k, gemmBlock);
-    a = p.packA ? size_t(roundUp(roundUp(least(g.m, mostRows), ks.rows) * k + 16, 64)) : 0;
-    b = size_t(roundUp((p.packB ? roundUp(g.n, ks.columns) : ks.columns) * k, 64));
-    edge = size_t(8 * ks.rows * ks.columns);
+  int64_t panels, strips, edge, chains;
+  Areas(const GemmKernels &ks, const GemmCall &g, const Plan &p) {
+    int64_t k = least(g.k, gemmBlock), all = roundUp(g.n, ks.columns), columns = ks.columns;
+    if (g.m == 1 && !p.inPlace)
+      columns *= widePanels;
+    else if (!p.few && g.m > blockRows)
+      columns = all;
+    panels = roundUp(columns * p.depth, 64);
+    strips = p.packA ? roundUp(blockRows * k + 16, 64) : 0;
+    edge = fewRows * ks.columns;
+    chains = p.few && p.depth < k ? g.m * all : 0;
   }
+  int64_t total() const { return panels + strips + edge + chains; }
 };
 
 template <class T> void zeroRows(const GemmCall &g, int64_t begin, int64_t end) {
@@ -213,43 +294,43 @@ template <class T> void zeroRows(const GemmCall &g, int64_t begin, int64_t end) 
     std::memset(static_cast<T *>(g.c) + i * g.cRow, 0, size_t(g.n) * sizeof(T));
 }
 
-/// Rows [0, k) of B's block into panels.
-template <class T> void packBlock(const GemmKernels &ks, const GemmCall &g, int64_t k0, int64_t k, T *out) {
-  const T *b = static_cast<const T *>(g.b) + k0 * g.bK;
-  int64_t width = ks.columns, whole = g.n / width, p = 0;
-  // Several panels at a time: long pieces of each row keep the hardware's prefetcher and the TLB useful.
-  for (; g.bColumn == 1 && p < whole; p += least(panelsAtOnce, whole - p)) {
-    int64_t count = least(panelsAtOnce, whole - p);
-    for (int64_t i = 0; i < k; ++i)
-      for (int64_t q = p; q < p + count; ++q)
-        copyRow(out + (q * k + i) * width, b + i * g.bK + q * width, width);
-  }
-  for (; p * width < g.n; ++p)
-    packPanel(b + p * width * g.bColumn, g.bK, g.bColumn, k, width, least(width, g.n - p * width), out + p * width * k);
-}
-
 template <class T> void rowsOf(const GemmKernels &ks, const GemmCall &g, int64_t begin, int64_t end, void *scratch) {
   if (begin >= end || g.n == 0)
     return;
   if (g.k == 0)
     return zeroRows<T>(g, begin, end);
-  Areas areas(ks, g);
-  T *b = static_cast<T *>(scratch), *a = b + areas.b;
-  Gemm<T> run{ks, g, planFor(ks, g), a, a + areas.a};
+  Plan plan = planFor(ks, g);
+  Areas areas(ks, g, plan);
+  T *panels = static_cast<T *>(scratch), *strips = panels + areas.panels, *edge = strips + areas.strips;
+  Gemm<T> run{ks, g, plan, panels, strips, edge, edge + areas.edge};
   for (int64_t k0 = 0; k0 < g.k; k0 += gemmBlock) {
     int64_t k = least(gemmBlock, g.k - k0);
-    if (run.plan.packB)
-      packBlock<T>(ks, g, k0, k, b);
-    run.block(begin, end, k0, k, run.plan.packB ? b : nullptr, b);
+    if (g.m == 1)
+      run.oneRow(begin, k0, k);
+    else if (plan.few)
+      run.few(begin, end, k0, k);
+    else
+      run.many(begin, end, k0, k);
   }
 }
 
 } // namespace
 
 #ifndef TORCHC_GEMM_TYPE // artefacts take rowsOf of the types they need (runtime/artefact/GemmRows.cpp)
+unsigned gemmKernelsOf(const GemmKernels &ks, const GemmCall &g) {
+  Plan p = planFor(ks, g);
+  int64_t group = widePanels * ks.columns;
+  bool wide = g.m == 1 && g.n >= group;
+  return (p.packA                    ? 2u
+          : wide && g.n % group == 0 ? 0u
+                                     : 1u) |
+         (wide ? 4u : 0u) | (p.copies && g.m > ks.rows && g.n >= ks.columns ? 8u : 0u) |
+         (itemSize(g.dtype) >= 4 && g.bColumn != 1 && g.bK == 1 && g.n >= ks.columns && g.k >= turnStep ? 16u : 0u);
+}
+
 size_t gemmScratchBytes(const GemmKernels &kernels, const GemmCall &call) {
-  Areas areas(kernels, call);
-  return (areas.a + areas.b + areas.edge) * size_t(itemSize(call.dtype)) + 64;
+  Areas areas(kernels, call, planFor(kernels, call));
+  return size_t(areas.total() * itemSize(call.dtype)) + 64;
 }
 
 void gemmRows(const GemmKernels &ks, const GemmCall &g, int64_t begin, int64_t end, void *scratch) {

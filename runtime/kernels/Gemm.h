@@ -12,10 +12,11 @@ namespace torchc {
 /// k is cut into blocks of this many products (N3); it is also the best cache pass.
 inline constexpr int64_t gemmBlock = 1024;
 
-/// What the pack has for one type and ISA: PackForm::Gemm with aux = 0 strided A, 1 packed A, 2 one row, four panels;
-/// arguments in compiler/lower/Gemm.h.
+/// What the pack has for one type and ISA: PackForm::Gemm with aux = 0 strided A, 1 packed A, 2 one row, four panels,
+/// 3 strided A that also packs B, 4 packing of B with
+/// contiguous k (types of 4 and 8 bytes; else null); arguments in compiler/lower/Gemm.h.
 struct GemmKernels {
-  Kernel strided, packed, wide;
+  Kernel strided, packed, wide, copy, turn;
   int64_t rows, columns; // of a register tile
 };
 
@@ -51,6 +52,10 @@ inline GemmCall gemmCallOf(DType t, void *const *ptrs, const int64_t *s, int64_t
 
 /// The kernels of the pack in use for `t`; `strided` is null if there are none.
 GemmKernels gemmKernels(DType t);
+
+/// Which kernels gemmRows calls for all rows of `call`, so that an artefact carries no other: bit 0 strided, 1 packed,
+/// 2 wide, 3 copy, 4 turn.
+unsigned gemmKernelsOf(const GemmKernels &kernels, const GemmCall &call);
 
 /// Bytes of scratch memory (64-byte aligned) that gemmRows needs.
 size_t gemmScratchBytes(const GemmKernels &kernels, const GemmCall &call);

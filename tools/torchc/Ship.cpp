@@ -37,19 +37,24 @@ std::string traceDigest(const Trace &trace) {
   return toHex(ArrayRef<uint8_t>(bytes).slice(digestAt, digestBytes), /*LowerCase=*/true);
 }
 
-/// The kernels for every type that is multiplied, and scratch memory for the largest product.
+/// The kernels that products call, type by type, and scratch memory for the largest product.
 void setProducts(const link::ObjectMeta &meta, codegen::Isa isa, link::Model &model) {
   const codegen::TargetInfo &target = codegen::targetInfo(isa);
   for (const link::ObjectMeta::Product &p : meta.products) {
     lower::GemmTile tile = lower::gemmTile(target, p.dtype);
-    GemmKernels shape{nullptr, nullptr, nullptr, tile.rows, tile.columns()};
+    GemmKernels shape{nullptr, nullptr, nullptr, nullptr, nullptr, tile.rows, tile.columns()};
     GemmCall call{p.dtype, p.m, p.n, p.k, nullptr, p.aRow, p.aK, nullptr, p.bK, p.bColumn, nullptr, p.cRow};
     model.scratchBytes = std::max<uint64_t>(model.scratchBytes, gemmScratchBytes(shape, call));
-    if (any_of(model.products, [&](const link::Product &q) { return q.dtype == p.dtype; }))
-      continue;
+    auto known = find_if(model.products, [&](const link::Product &q) { return q.dtype == p.dtype; });
+    if (known == model.products.end())
+      known = model.products.insert(known, {p.dtype, tile.columns()});
     std::string stem = "torchc_k_gemm_" + std::string(shortName(p.dtype)), suffix = "_" + target.name.str();
-    model.products.push_back(
-        {p.dtype, tile.columns(), stem + "_strided" + suffix, stem + "_packed" + suffix, stem + "_wide" + suffix});
+    unsigned used = gemmKernelsOf(shape, call);
+    std::string *names[] = {&known->strided, &known->packed, &known->wide, &known->copy, &known->turn};
+    const char *variants[] = {"_strided", "_packed", "_wide", "_copy", "_turn"};
+    for (unsigned v = 0; v < std::size(names); ++v)
+      if (used >> v & 1)
+        *names[v] = stem + variants[v] + suffix;
   }
 }
 

@@ -34,7 +34,7 @@ typedef struct torchc_selftest_desc {
 
 /* The pack's kernels for products of one element type, and their register tile. */
 typedef struct torchc_product_desc {
-  torchc_entry_function strided, packed, wide;
+  torchc_entry_function strided, packed, wide, copy, turn; /* null: not used */
   /* torchc_gemm_rows_BYTES: torchc::gemmRows for one element size */
   void (*rows)(const void *kernels, const void *call, void *scratch);
   uint32_t dtype, columns;
