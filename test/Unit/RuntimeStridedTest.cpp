@@ -87,7 +87,7 @@ View makeView(Random &r, DType t, const std::vector<int64_t> &sizes, bool input)
 std::vector<int64_t> makeSizes(Random &r, bool large) {
   static const int64_t small[] = {0, 1, 1, 2, 3, 5, 31, 32, 33, 64}, big[] = {1, 2, 7, 100, 513, 1030};
   std::vector<int64_t> s(r() % 5);
-  int64_t n = 1, limit = large ? 200000 : 20000;
+  int64_t n = 1, limit = large ? 400000 : 20000;
   for (auto &d : s) {
     d = large ? big[r() % 6] : small[r() % 10 == 0 ? 0 : 1 + r() % 9];
     if (n * d > limit)
@@ -267,9 +267,9 @@ TEST(RuntimeStrided, InPlaceElementForElement) {
 
 TEST(RuntimeStrided, Launch) {
   useTestPack();
-  std::vector<float> x(100000, 1), y(100000, 2), z(100000);
+  std::vector<float> x(300000, 1), y(300000, 2), z(300000);
   int32_t status = 0;
   void *ptrs[4] = {z.data(), x.data(), y.data(), &status};
-  launch(packElementwise(OpAdd, DType::F32, 0), ptrs, nullptr, nullptr, 0, 100000);
-  EXPECT_EQ(z, std::vector<float>(100000, 3));
+  launch(packElementwise(OpAdd, DType::F32, 0), ptrs, nullptr, nullptr, 0, 300000);
+  EXPECT_EQ(z, std::vector<float>(300000, 3));
 }
