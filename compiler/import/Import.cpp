@@ -1,6 +1,7 @@
 #include "compiler/import/Import.h"
 #include "compiler/import/Memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
 
 using namespace mlir;
 
@@ -19,6 +20,7 @@ private:
   bool node(uint32_t index);
   bool effects();
   Value compute(uint32_t index, OpId id, const Location &loc);
+  bool useHole(Operation *op, unsigned operand, uint32_t input);
   bool finish(Imported &out, func::FuncOp function);
   std::optional<RankedTensorType> typeOf(uint32_t value);
   Location location(uint32_t index);
@@ -37,6 +39,7 @@ private:
   std::vector<bool> writes;           // by node
   std::vector<int64_t> randomOffset;  // by node, -1: not random
   std::vector<bool> written;          // by storage
+  std::map<std::pair<uint32_t, DType>, Value> holes; // numbers that are inputs, cast to a type
 };
 
 std::optional<RankedTensorType> Importer::typeOf(uint32_t value) {
@@ -107,6 +110,7 @@ Value Importer::compute(uint32_t index, OpId id, const Location &loc) {
   std::vector<Value> values;
   values.reserve(n.numInputs);
   SmallVector<OpArg<Value>> operands;
+  SmallVector<std::pair<unsigned, uint32_t>> numberInputs; // operand, input
   // Where the default dtype decides, it is the result's (the recorder refuses what computes in it and doesn't show it).
   DType made = trace.values[trace.outputsOf(n)[0]].dtype;
   ir::ValueBuilder b(builder, loc, isFloat(made) && !writes[index] ? made : DType::F32);
@@ -121,10 +125,11 @@ Value Importer::compute(uint32_t index, OpId id, const Location &loc) {
     if (nextNumber >= attrs.size())
       return fail(index, "a number operand has no attribute"), Value();
     Attr number = trace.attr(attrs[nextNumber++]);
-    if (number.tag == AttrTag::Hole) {
-      values.push_back(memory.read(trace.inputs[size_t(number.i)].value, loc));
-      operands.push_back(values.back());
-      continue;
+    if (number.tag == AttrTag::Hole) { // a number of its kind stands for it while types are found
+      auto input = uint32_t(number.i);
+      bool integer = trace.values[trace.inputs[input].value].dtype == DType::I64;
+      numberInputs.push_back({unsigned(operands.size()), input});
+      number = integer ? Attr::integer(1) : Attr::number(1);
     }
     operands.push_back(number);
   }
@@ -137,7 +142,31 @@ Value Importer::compute(uint32_t index, OpId id, const Location &loc) {
   Value v = b.create(id, operands, own);
   if (!v)
     return fail(index, b.diag.text), Value();
+  for (auto [operand, input] : numberInputs)
+    if (!useHole(v.getDefiningOp(), operand, input))
+      return fail(index, "a number that is an input where a constant is needed"), Value();
   return v;
+}
+
+/// Puts an input in the place of the 0-d constant that a number became. As a constant, it is rounded once to the type in
+/// which it takes part, an integer through float64 (N2).
+bool Importer::useHole(Operation *op, unsigned operand, uint32_t input) {
+  Operation *constant = op->getOperand(operand).getDefiningOp();
+  if (!isa_and_nonnull<ir::FullOp>(constant))
+    return false;
+  auto type = cast<RankedTensorType>(constant->getResult(0).getType());
+  Value &hole = holes[{input, *ir::dtypeOf(type.getElementType())}];
+  if (!hole) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(op->getBlock());
+    ir::ValueBuilder b(builder, op->getLoc());
+    DType to = *ir::dtypeOf(type.getElementType());
+    Value v = memory.read(trace.inputs[input].value, op->getLoc());
+    hole = b.cast(isFloat(to) ? b.cast(v, DType::F64) : v, to);
+  }
+  op->setOperand(operand, hole);
+  constant->erase();
+  return bool(hole);
 }
 
 bool Importer::node(uint32_t index) {

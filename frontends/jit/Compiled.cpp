@@ -1,6 +1,7 @@
 #include "frontends/jit/Compiled.h"
 #include "dialects/trace/TraceFile.h"
 #include "frontends/jit/HelperProtocol.h"
+#include "frontends/jit/Json.h"
 #include "runtime/core/knobs.h"
 #include "runtime/kernels/Pack.h"
 #include <chrono>
@@ -108,34 +109,22 @@ void addDump(std::string &json, const Sha256Digest &key) {
   json += "}";
 }
 
-/// The value of a string member of a flat JSON object; "" if there is none.
-std::string memberOf(std::string_view json, std::string_view key) {
-  std::string needle = "\"" + std::string(key) + "\":";
-  size_t at = json.find(needle);
-  if (at == std::string_view::npos)
-    return "";
-  at += needle.size();
-  while (at < json.size() && json[at] == ' ')
-    at++;
-  std::string out;
-  if (at < json.size() && json[at] == '"')
-    for (at++; at < json.size() && json[at] != '"'; at++)
-      out += json[at] == '\\' && at + 1 < json.size() ? json[++at] : json[at];
-  else
-    for (; at < json.size() && json[at] != ',' && json[at] != '}'; at++)
-      out += json[at];
-  return out;
-}
-
 /// "node 3 (matmul.Tensor): ..." with the line of the program that made the node.
 std::string failureOf(std::string_view json, const Recording &r, Site &site) {
-  std::string text = memberOf(json, "message"), node = memberOf(json, "node");
-  size_t at = text.find("node ");
-  if (node.empty() && at != std::string::npos)
-    node = text.substr(at + 5);
-  if (!node.empty() && node[0] >= '0' && node[0] <= '9')
-    site = r.siteOf(uint32_t(std::strtoul(node.c_str(), nullptr, 10)));
-  return text.empty() ? std::string(json) : text;
+  std::string text;
+  int64_t node = -1;
+  Diag diag;
+  JsonReader reader(json, "compile error", diag);
+  bool ok = reader.object([&](const std::string &key) {
+    return key == "message" ? reader.string(text) : key == "node" ? reader.integer(node) : reader.skip();
+  });
+  if (!ok || text.empty())
+    return std::string(json);
+  if (size_t at = text.find("node "); node < 0 && at != std::string::npos && std::isdigit(uint8_t(text[at + 5])))
+    node = std::strtol(text.c_str() + at + 5, nullptr, 10);
+  if (node >= 0)
+    site = r.siteOf(uint32_t(node));
+  return text;
 }
 
 } // namespace
@@ -166,7 +155,9 @@ CompileService::CompileService(Options o) : options(std::move(o)), build(buildOf
   }
 }
 
-pid_t CompileService::helperPid() const { return helper ? helper->pid() : -1; }
+std::optional<pid_t> CompileService::helperPid() {
+  return started.load() && global().helper ? global().helper->pid() : std::nullopt;
+}
 
 bool CompileService::fromCache(Recording &r, const Sha256Digest &key) {
   std::optional<std::vector<uint8_t>> bytes = cache->load(key);
@@ -239,9 +230,9 @@ void CompileService::answered(const std::shared_ptr<Recording> &r, const Sha256D
     pending().done.notify_all();
 }
 
-void CompileService::wait() {
+bool CompileService::wait(std::chrono::milliseconds limit) {
   std::unique_lock<std::mutex> lock(pending().mutex);
-  pending().done.wait(lock, [] { return pending().count == 0; });
+  return pending().done.wait_for(lock, limit, [] { return pending().count == 0; });
 }
 
 } // namespace torchc::jit

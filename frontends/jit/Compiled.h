@@ -56,10 +56,11 @@ public:
 
   /// Starts compiling, or finishes at once from the cache. The recording's state says how it went.
   void compile(const std::shared_ptr<Recording> &r);
-  /// Waits until nothing is pending. The caller must not hold what callbacks need.
-  void wait();
-  /// Process id of the helper, -1: none.
-  pid_t helperPid() const;
+  /// Waits until nothing is pending in this process, `limit` at most; false: something still is. The caller must not
+  /// hold what callbacks need. Doesn't make the service.
+  static bool wait(std::chrono::milliseconds limit);
+  /// Process id of the running helper, above 1. Doesn't make the service.
+  static std::optional<pid_t> helperPid();
   /// Counts forks: compiles asked for before one never finish in the child.
   static uint64_t generation();
 

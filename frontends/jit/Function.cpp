@@ -46,7 +46,9 @@ Function::Next Function::next(std::string *why, uint32_t sizeClass) {
       note(RecordKind::Fallback, settings.site, "stays eager: most calls leave the recorded path");
     return say(Next::Eager, stopped = "most calls leave the recorded path");
   }
-  if (stopped.empty() && (roots.empty() || unexpected) && !pending)
+  bool later = unexpected && skip > 0;
+  skip -= later && !why; // not for a mere question
+  if (stopped.empty() && (roots.empty() || (unexpected && !later)) && !pending)
     return say(Next::Record, roots.empty() ? "not called yet" : "the last call took a path that isn't recorded");
   if (ready)
     return fasterOf(why, sizeClass);
@@ -56,6 +58,7 @@ Function::Next Function::next(std::string *why, uint32_t sizeClass) {
 }
 
 namespace {
+constexpr int maxIdle = 8;               // recordings that told nothing new before no more are made
 constexpr int measuredCalls = 5;         // of each kind, of which the fastest counts
 constexpr int64_t smallCall = 20'000;    // ns: above, what an op costs by itself doesn't matter
 
@@ -118,6 +121,28 @@ void Function::compile(const std::shared_ptr<Recording> &r) {
     note(RecordKind::CompileFailed, r->steps.empty() ? settings.site : r->siteOf(0), r->failure());
 }
 
+/// Puts the segment, with numbers as inputs, in the place of one that differs from it in numbers alone (at the end of the
+/// list). The lock is held.
+bool Function::generalise(Segments &list, std::unique_ptr<Recording> &segment) {
+  if (!segment->refused.empty())
+    return false;
+  auto earlier = std::find_if(list.begin(), list.end(),
+                              [&](auto &r) { return r->refused.empty() && r->skeleton == segment->skeleton; });
+  if (earlier == list.end() || !segment->generalise(**earlier))
+    return false;
+  std::vector<uint32_t> outputs;
+  for (uint32_t s = 0; s < (*earlier)->wanted.size(); s++)
+    if ((*earlier)->wanted[s])
+      outputs.push_back(s);
+  segment->want(outputs);
+  segment->next = (*earlier)->next;
+  note(RecordKind::Specialise, segment->siteOf(0),
+       "a number changes from call to call: it is an input of the code now");
+  list.erase(earlier);
+  list.push_back(std::move(segment));
+  return true;
+}
+
 /// Enters the segments of one call into the tree.
 std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>> path) {
   std::vector<std::shared_ptr<Recording>> work;
@@ -132,9 +157,16 @@ std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>>
     Segments *list = &roots;
     bool news = false;
     for (auto &segment : path) {
-      auto known = std::find_if(list->begin(), list->end(), [&](auto &r) {
-        return r->refused == segment->refused && r->identity == segment->identity;
-      });
+      auto same = [&](auto &r) { return r->refused == segment->refused && r->identity == segment->identity; };
+      auto known = std::find_if(list->begin(), list->end(), same);
+      if (known == list->end() && generalise(*list, segment)) {
+        work.push_back(only = list->back());
+        list = &list->back()->next;
+        news = true;
+        continue;
+      }
+      if (known == list->end()) // with its numbers as inputs it may be one that is there
+        known = std::find_if(list->begin(), list->end(), same);
       if (known == list->end()) {
         if (count++ >= size_t(settings.maxRecordings)) {
           stopped = "it has " + std::to_string(settings.maxRecordings) + " recordings, which is the limit";
@@ -161,7 +193,7 @@ std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>>
       list = &(*known)->next;
     }
     idle = news ? 0 : idle + 1;
-    if (idle >= 3 && stopped.empty())
+    if (idle >= maxIdle && stopped.empty())
       stopped = "recording again told nothing new";
     if (!stopped.empty())
       records.add(RecordKind::Fallback, settings.site, "nothing more is recorded: " + stopped);
@@ -207,9 +239,17 @@ void Function::noteLeave(const Site &site, const char *reason, std::string expec
   {
     std::lock_guard<std::mutex> lock(mutex);
     numbers.left++;
+    if (!unexpected)
+      skip = idle;
     unexpected = true;
   }
   note(RecordKind::Miss, site.line ? site : settings.site, reason, expected, came);
+}
+
+void Function::noteWait(double seconds) {
+  char text[96];
+  std::snprintf(text, sizeof text, "waited %g s for the compiler; stays eager until the code comes", seconds);
+  note(RecordKind::Fallback, settings.site, text);
 }
 
 void Function::prefer(const std::shared_ptr<Recording> &r) {

@@ -40,6 +40,8 @@ public:
   void noteLeave(const Site &site, const char *reason, std::string expected = {}, std::string came = {});
   /// The recording that a run followed to its end: tried first from now on.
   void prefer(const std::shared_ptr<Recording> &r);
+  /// A caller has waited so long for the compiler and doesn't any longer.
+  void noteWait(double seconds);
   void wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages);
 
 private:
@@ -50,6 +52,7 @@ private:
   Next fasterOf(std::string *why, uint32_t sizeClass);
   void measured(bool retrace, uint32_t sizeClass, int64_t nanoseconds);
   std::shared_ptr<Recording> add(std::vector<std::unique_ptr<Recording>> path);
+  bool generalise(Segments &list, std::unique_ptr<Recording> &segment);
   void compile(const std::shared_ptr<Recording> &r);
   template <class F> void each(const Segments &list, F f) {
     for (const auto &r : list) {
@@ -72,6 +75,7 @@ private:
   };
   std::vector<Plan> plans;
   int idle = 0;            // recordings in a row that told nothing new
+  int skip = 0;            // calls before the next one: what comes at every n-th call must be met at some time
   std::string stopped;     // why no more is recorded
   struct Timing {
     int count = 0;

@@ -1,6 +1,5 @@
-// One background thread owns the socket and the request in flight. The mutex guards the queue and
-// the process handles; it is held while a helper is spawned, so that a fork (whose handler takes
-// it) can't copy a half-made socket pair.
+// One background thread owns the socket and the request in flight. The mutex guards the queue and the process handles, so
+// that a fork (whose handler takes it) knows every descriptor there is; it is never held while anybody waits.
 #include "frontends/jit/Helper.h"
 #include "frontends/jit/HelperProtocol.h"
 #include "frontends/jit/HelperSpawn.h"
@@ -8,17 +7,17 @@
 #include <cerrno>
 #include <climits>
 #include <condition_variable>
+#include <csignal>
 #include <cstring>
 #include <deque>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace torchc::jit;
+using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -58,7 +57,8 @@ struct Helper::Impl {
   // Only the background thread uses these.
   Request current;
   size_t sent = 0;
-  Clock::time_point deadline;
+  Clock::time_point deadline, stoppedSince;
+  bool seenStopped = false;
   std::vector<uint8_t> input;
   size_t inputUsed = 0;
 
@@ -67,16 +67,17 @@ struct Helper::Impl {
   bool startThread(std::string &why);
   static void *threadMain(void *self);
   void loop();
-  void begin(News &news);
-  bool start(News &news);
+  bool begin(News &news);
+  void start(News &news);
+  void step(News &news);
   void waitForEvents();
+  std::string overdue();
   const char *exchange(News &news);
   const char *receive(News &news);
   const char *takeFrame(News &news, bool &took);
   const char *sendSome();
   void lose(const std::string &why, News &news);
   void failQueue(const std::string &why, News &news);
-  void closeProcess();
   void report(News &news);
   void forgetInChild();
   void wakeUp() const;
@@ -122,18 +123,17 @@ void Helper::Impl::afterForkInChild() {
 }
 
 void Helper::Impl::forgetInChild() {
-  for (int fd : {wake, process.socket, process.pidfd})
-    if (fd >= 0)
-      close(fd);
+  if (wake >= 0)
+    close(wake);
   wake = -1;
-  process = SpawnedHelper();
+  process.forget();
   // The thread may have been anywhere in these, and what callbacks hold may be locked: they are
   // left alone for ever.
   new std::deque<Request>(std::move(queue));
   new (&queue) std::deque<Request>();
   new (&current) Request();
   new (&input) std::vector<uint8_t>();
-  threadRuns = busy = false;
+  threadRuns = busy = seenStopped = false;
   sent = inputUsed = 0;
   deaths = numStarts = 0;
   refusal.clear();
@@ -251,9 +251,9 @@ void Helper::shutdown() {
   impl->wake = -1;
 }
 
-pid_t Helper::pid() const {
+std::optional<pid_t> Helper::pid() const {
   std::lock_guard lock(impl->mutex);
-  return impl->process.socket >= 0 ? impl->process.pid : -1;
+  return impl->process.running() ? std::optional(impl->process.pid) : std::nullopt;
 }
 
 size_t Helper::pending() const {
@@ -272,60 +272,81 @@ int Helper::starts() const {
 void Helper::Impl::loop() {
   for (bool run = true; run;) {
     News news;
+    bool needsHelper = false;
     {
       std::lock_guard lock(mutex);
       run = !stopping;
       if (run) {
-        begin(news);
+        needsHelper = begin(news);
       } else {
         if (busy)
           news.fail(current.done, "helper was shut down");
         busy = false;
         failQueue("helper was shut down", news);
-        closeProcess();
+        process.close();
       }
     }
-    if (run && news.ended.empty()) {
-      waitForEvents();
-      if (process.socket >= 0)
-        if (const char *trouble = exchange(news)) {
-          std::lock_guard lock(mutex);
-          lose(trouble, news);
-        }
-      if (busy && Clock::now() >= deadline) {
-        std::lock_guard lock(mutex);
-        lose("helper timed out after " + std::to_string(options.timeout.count()) + " ms", news);
-      }
-    }
+    if (needsHelper)
+      start(news);
+    else if (run && news.ended.empty())
+      step(news);
     report(news);
   }
 }
 
-/// Takes the next request when none is in flight. The lock is held.
-void Helper::Impl::begin(News &news) {
+/// Waits until something happens to the helper or the request, and sees to it.
+void Helper::Impl::step(News &news) {
+  waitForEvents();
+  const char *trouble = process.running() ? exchange(news) : nullptr;
+  std::string why = trouble ? trouble : overdue();
+  if (why.empty())
+    return;
+  std::lock_guard lock(mutex);
+  lose(why, news);
+}
+
+/// Takes the next request when none is in flight; true: a helper must be started for it first. The lock is held.
+bool Helper::Impl::begin(News &news) {
   if (busy || queue.empty())
-    return;
-  if (!refusal.empty())
-    return failQueue(refusal, news);
-  if (process.socket < 0 && !start(news))
-    return;
+    return false;
+  if (!refusal.empty()) {
+    failQueue(refusal, news);
+    return false;
+  }
+  if (!process.running())
+    return true;
   current = std::move(queue.front());
   queue.pop_front();
   busy = true;
+  seenStopped = false;
   sent = 0;
   deadline = Clock::now() + options.timeout;
+  return false;
 }
 
-bool Helper::Impl::start(News &news) {
-  ++numStarts;
-  process = spawnHelper(options.executable);
-  if (!process.error)
-    return true;
-  std::string why = "cannot start helper '" + options.executable + "': " + std::strerror(process.error);
-  process = SpawnedHelper();
+void Helper::Impl::start(News &news) {
+  SpawnedHelper made;
+  {
+    std::lock_guard lock(mutex);
+    ++numStarts;
+    if (process.open())
+      made = process;
+    else
+      made.error = process.error;
+  }
+  if (!made.error)
+    spawnHelper(made, options.executable, 5 * options.patience);
+  std::lock_guard lock(mutex);
+  int error = made.error;
+  if (!error) {
+    process = made;
+    process.closeTheirs();
+    return;
+  }
+  std::string why = "cannot start helper '" + options.executable +
+                    "': " + (error == ETIMEDOUT ? "it was stopped, or took too long" : std::strerror(error));
   failQueue(why, news);
   lose(why, news);
-  return false;
 }
 
 void Helper::Impl::waitForEvents() {
@@ -334,13 +355,29 @@ void Helper::Impl::waitForEvents() {
     fds[1].events |= POLLOUT;
   int timeout = -1;
   if (busy) {
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    timeout = int(std::clamp<int64_t>(left, 0, INT_MAX));
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    timeout = int(std::clamp(left, 0ms, options.patience / 4 + 1ms).count());
   }
-  poll(fds, process.socket >= 0 ? 2 : 1, timeout);
+  poll(fds, process.running() ? 2 : 1, timeout);
   uint64_t count;
   ssize_t got = read(wake, &count, sizeof count);
   (void)got;
+}
+
+/// Why the helper isn't waited for any longer; "": it is.
+std::string Helper::Impl::overdue() {
+  if (!busy)
+    return "";
+  auto now = Clock::now();
+  if (now >= deadline)
+    return "helper timed out after " + std::to_string(options.timeout.count()) + " ms";
+  bool stopped = process.stopped();
+  if (stopped && !seenStopped)
+    stoppedSince = now;
+  seenStopped = stopped;
+  if (stopped && now - stoppedSince >= options.patience)
+    return "helper was stopped by a signal for " + std::to_string(options.patience.count()) + " ms";
+  return "";
 }
 
 /// Reads and writes what is possible without waiting. Returns why the helper is lost, or null.
@@ -406,7 +443,7 @@ const char *Helper::Impl::sendSome() {
 /// The helper is gone or of no use: its request fails, the others wait for the next helper. The
 /// lock is held.
 void Helper::Impl::lose(const std::string &why, News &news) {
-  closeProcess();
+  process.close(); // it has no state, so it is killed, maybe in the middle of a long compilation
   if (busy)
     news.fail(current.done, why);
   busy = false;
@@ -425,18 +462,6 @@ void Helper::Impl::failQueue(const std::string &why, News &news) {
   for (Request &r : queue)
     news.fail(r.done, why);
   queue.clear();
-}
-
-/// A helper has no state, so it is killed rather than waited for: it may be in the middle of a long
-/// compilation.
-void Helper::Impl::closeProcess() {
-  if (process.pidfd >= 0) {
-    syscall(SYS_pidfd_send_signal, process.pidfd, SIGKILL, nullptr, 0);
-    close(process.pidfd);
-  }
-  if (process.socket >= 0)
-    close(process.socket);
-  process = SpawnedHelper();
 }
 
 void Helper::Impl::report(News &news) {

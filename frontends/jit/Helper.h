@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <sys/types.h>
 
 namespace torchc::jit {
@@ -14,6 +15,8 @@ struct HelperOptions {
   std::string executable; // torchc-compiled
   /// A request may take this long once the helper has it; then the helper is killed.
   std::chrono::milliseconds timeout{120'000};
+  /// A helper that a signal has stopped is killed after this long; one that doesn't start, after five times that.
+  std::chrono::milliseconds patience{2'000};
   /// After so many deaths without an answer in between, no helper is started any more.
   int maxDeaths = 3;
   /// Helpers started by one process at most, however well they do in between.
@@ -52,8 +55,8 @@ public:
   /// (such as Python's lock).
   void shutdown();
 
-  /// Process id of the running helper, or -1.
-  pid_t pid() const;
+  /// Process id of the running helper, above 1.
+  std::optional<pid_t> pid() const;
   size_t pending() const;
   int starts() const;
 

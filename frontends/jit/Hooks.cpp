@@ -38,6 +38,8 @@ void materialize(TensorImpl *t) {
   observe(t);
   Storage *s = t->storage;
   if (s && s->deferred > storageLost)
+    Run::computeElsewhere(s);
+  if (s && s->deferred > storageLost) // a forked child doesn't have the thread
     fail("this tensor is being computed by a compiled function in another thread");
   if (t->flags & FlagPending)
     settle(t);

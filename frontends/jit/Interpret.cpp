@@ -56,7 +56,8 @@ void Interpreter::run(uint32_t index) {
   for (uint32_t i = 0; i < s.numOperands; i++) {
     uint32_t in = r.ins[s.firstIn + i];
     if (in == traceNone) {
-      operands.push_back(Scalar::fromAttr(r.attrs[number++]));
+      const Attr &a = r.attrs[number++];
+      operands.push_back(Scalar::fromAttr(a.tag == AttrTag::Hole ? (*numbers)[size_t(a.i)] : a));
       continue;
     }
     if (s.random != traceNone && i == 0) {

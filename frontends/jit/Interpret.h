@@ -14,6 +14,8 @@ public:
   void bind(uint32_t n, Storage *s, char *base);
   /// The words of a generator's state: input number -> seed, ordinal.
   void bindGenerator(uint32_t input, const uint64_t *words);
+  /// The numbers that are inputs, by input; borrowed.
+  void bindNumbers(const std::vector<Attr> &byInput) { numbers = &byInput; }
   /// Throws what the op throws. Versions don't move.
   void run(uint32_t step);
   /// A tensor over the memory of a value.
@@ -29,6 +31,7 @@ private:
   const Recording &r;
   std::vector<Memory> memory;
   std::vector<std::pair<uint32_t, const uint64_t *>> generators;
+  const std::vector<Attr> *numbers = nullptr;
 };
 
 } // namespace torchc::jit

@@ -47,17 +47,14 @@ bool Recording::samePrefix(const Recording &other, uint32_t count) const {
     if (x.op != y.op || x.out != y.out || x.numOperands != y.numOperands || x.numAttrs != y.numAttrs ||
         x.result != y.result || x.random != y.random)
       return false;
-    uint32_t numbers = 0;
     for (uint32_t k = 0; k < x.numOperands; k++) {
       uint32_t in = ins[x.firstIn + k];
       if (in != other.ins[y.firstIn + k])
         return false;
-      if (in == traceNone)
-        numbers++;
-      else if (!sameValue(*this, values[in], other, other.values[in]))
+      if (in != traceNone && !sameValue(*this, values[in], other, other.values[in]))
         return false;
     }
-    for (uint32_t k = 0; k < x.numAttrs + numbers; k++)
+    for (uint32_t k = 0; k < x.numAttrs; k++)
       if (!(attrs[x.firstAttr + k] == other.attrs[y.firstAttr + k]))
         return false;
     if (!sameValue(*this, values[x.result], other, other.values[y.result]))
@@ -113,12 +110,29 @@ bool sameLayout(const Recording &r, const Value &v, const TensorImpl *t) {
   return true;
 }
 
+int64_t spanOf(const TensorImpl *t) {
+  int64_t last = 0;
+  for (int i = 0; i < t->rank; i++) {
+    if (!t->sizes()[i])
+      return 0;
+    last += (t->sizes()[i] - 1) * t->strides()[i];
+  }
+  return (last + 1) * itemSize(t->dtype);
+}
+
+bool mayCopyForeign(OpId op, int64_t bytes) {
+  constexpr int64_t table = 256 << 10; // a gather from a bigger one is cheaper than its copy
+  return bytes <= (opInfo(op).family == Family::Indexing ? table : maxForeignBytes);
+}
+
 static std::string describeNumbers(const Attr *attrs, size_t count) {
   std::string out;
   for (size_t i = 0; i < count; i++) {
     const Attr &a = attrs[i];
     std::string text;
-    if (a.tag == AttrTag::IntList)
+    if (a.tag == AttrTag::Hole)
+      text = "(a number)";
+    else if (a.tag == AttrTag::IntList)
       text = Dims(a.list, int(a.size)).str();
     else if (a.tag == AttrTag::Float) {
       char number[32];

@@ -40,14 +40,15 @@ struct Step {
   bool isView; // the result lies in operand 0's storage
   uint16_t numOperands, numAttrs;
   uint32_t firstIn; // in Recording::ins: canonical values, traceNone for a number
-  uint32_t firstAttr; // in Recording::attrs: the op's own, then the numbers in operand order
+  uint32_t firstAttr; // in Recording::attrs: the op's own, then the numbers in operand order (Hole: of an input)
   uint32_t result; // canonical value; of an in-place op the target's
   uint32_t random; // ordinals after the generator input's, traceNone: not random
 };
 
 struct RecordedInput {
   uint32_t value;
-  bool generator; // two words, seed and ordinal, instead of a tensor
+  bool generator = false; // two words, seed and ordinal, instead of a tensor
+  bool number = false; // a Python number that changes from call to call (J5): 8 bytes
 };
 
 /// A tensor's metadata ready to copy. Not for more than inlineDims dimensions.
@@ -73,6 +74,7 @@ public:
   DType defaultType = DType::F32; // torch.get_default_dtype(), which decides results of integer operands
   std::string refused; // why it can't be compiled; empty: it can
   Sha256Digest identity = {}; // of the program without source positions
+  Sha256Digest skeleton = {}; // the same whatever numbers there are that may become inputs
   std::vector<std::shared_ptr<Recording>> next; // what came after the observation at the end
 
   const int64_t *sizesOf(const Value &v) const { return dims.data() + v.firstDim; }
@@ -88,8 +90,18 @@ public:
     return out;
   }
   void makeTemplates();
-  /// Are the first `count` steps of both the same program?
+  /// Sets identity and skeleton; the trace has no outputs yet.
+  void identify();
+  /// Are the first `count` steps of both the same program but for numbers?
   bool samePrefix(const Recording &other, uint32_t count) const;
+  /// How many numbers a step has besides its own attributes.
+  uint32_t numbersOf(const Step &s) const;
+  /// The k-th of them.
+  Attr &numberOf(const Step &s, uint32_t k) { return attrs[s.firstAttr + s.numAttrs + k]; }
+  const Attr &numberOf(const Step &s, uint32_t k) const { return attrs[s.firstAttr + s.numAttrs + k]; }
+  /// Makes inputs of the numbers in which an earlier recording with the same skeleton differs, and of those that are
+  /// inputs there. Numbers that were equal in both share one. False: both are the same already.
+  bool generalise(const Recording &earlier);
   /// Adds storages to what the compiled code gives back; false if all were there.
   bool want(const std::vector<uint32_t> &more);
 
@@ -103,7 +115,7 @@ public:
   uint64_t generation = 0; // of the process (forks) when its compile was asked for
 
   // Counts for the report.
-  uint64_t launches = 0, interpreted = 0, recompiles = 0;
+  std::atomic<uint64_t> launches{0}, interpreted{0}, recompiles{0};
 
 private:
   TensorImpl *slowShell(uint32_t value) const;
@@ -115,6 +127,12 @@ private:
 
 /// Layout of a tensor compared with a recorded value's; not the storage.
 bool sameLayout(const Recording &r, const Value &v, const TensorImpl *t);
+
+/// Bytes that a tensor's elements span.
+int64_t spanOf(const TensorImpl *t);
+/// An op that reads so many bytes of memory which another library may write can be deferred: what it reads is copied.
+inline constexpr int64_t maxForeignBytes = 64 << 20;
+bool mayCopyForeign(OpId op, int64_t bytes);
 
 /// "mul float32[3] float32[3] 0.5": an op with its tensors and numbers, as records show it.
 std::string describe(const OpCall &call);

@@ -22,7 +22,7 @@ bool planReplay(std::shared_ptr<Recording> graph, const std::vector<TensorImpl *
   plan.numArguments = uint32_t(arguments.size());
   for (uint32_t i = 0; i < inputs.size(); i++) {
     auto at = std::find(arguments.begin(), arguments.end(), inputs[i]);
-    if (at == arguments.end() || r.inputs[i].generator)
+    if (at == arguments.end() || r.inputs[i].generator || r.inputs[i].number)
       return false;
     plan.argumentOf.push_back(uint32_t(at - arguments.begin()));
   }

@@ -37,11 +37,31 @@ Run::Run(Function &f, Segments roots) : function(f) {
   alone = activeRuns.fetch_add(1) == 0;
   started = ++startedRuns;
   start(std::move(roots));
+  ActiveRuns::add(gate);
 }
 
 Run::~Run() {
+  InsideGate inside(*gate);
   endSegment();
+  ActiveRuns::remove(this);
+  gate->run = nullptr;
   activeRuns--;
+}
+
+void Run::computeElsewhere(Storage *s) {
+  std::shared_ptr<RunGate> gate = ActiveRuns::find(reinterpret_cast<const Run *>(s->deferred));
+  if (!gate)
+    return;
+  InsideGate inside(*gate); // its thread is between two ops now, or at the end
+  if (gate->run && s->deferred == runWord(gate->run))
+    gate->run->leave("another thread looked at a value that was being deferred");
+}
+
+/// For the run's own thread: others keep their flags.
+void Run::stopDeferring() {
+  gone = true;
+  if (home == &threadState)
+    changeFlags(0, FlagRetracing);
 }
 
 void Run::start(Segments s) {
@@ -53,16 +73,9 @@ void Run::start(Segments s) {
 
 /// Drops what a segment holds; deferred storages must have been computed, or are lost.
 void Run::endSegment() {
-  for (Slot &s : slots) {
-    if (!s.storage || s.storage->deferred != runWord(this))
-      continue;
-    s.storage->deferred = s.pending ? storageLost : 0;
-    if (s.pending && s.storage->context == this) {
-      s.storage->deleter = nullptr;
-      s.storage->context = nullptr;
-    }
-  }
-  slots.clear();
+  for (Slot &s : slots)
+    if (s.storage && s.storage->deferred == runWord(this))
+      s.storage->deferred = s.pending ? storageLost : 0;
   for (TensorImpl *t : std::exchange(written, {})) {
     if (!t->storage || !t->storage->deferred)
       t->flags &= ~uint32_t(FlagPending);
@@ -71,8 +84,16 @@ void Run::endSegment() {
   for (TensorImpl *t : std::exchange(inputs, {}))
     if (t)
       release(t);
+  for (Slot &s : std::exchange(slots, {}))
+    if (s.storage)
+      release(s.storage);
+  for (const Snapshot &s : std::exchange(snapshots, {}))
+    release(s.copy);
+  foreign = false;
   generators.clear();
+  numbers.clear();
   bound.clear();
+  boundNumbers.clear();
   checked.clear();
   position = 0;
 }
@@ -88,6 +109,7 @@ void Run::choose(std::shared_ptr<Recording> r) {
   slots.resize(graph->storages.size());
   inputs.resize(graph->inputs.size());
   generators.resize(graph->inputs.size());
+  numbers.resize(graph->inputs.size());
 }
 
 //===-- matching ------------------------------------------------------------------------------------------------===//
@@ -96,24 +118,31 @@ bool Run::match(const OpCall &call) {
   if (graph && matches(call))
     return true;
   std::shared_ptr<Recording> before = graph;
+  std::vector<Attr> numbersBefore = numbers;
+  std::vector<uint32_t> boundBefore = boundNumbers;
   for (const std::shared_ptr<Recording> &other : segments) {
-    if (other == before || !usable(*other) || (before && !before->samePrefix(*other, position)))
+    if (other == before || !usable(*other))
       continue;
-    choose(other);
+    if (before && (!before->samePrefix(*other, position) || !adopt(other)))
+      continue;
+    if (!before)
+      choose(other);
     if (matches(call))
       return true;
+    numbers = numbersBefore;
+    boundNumbers = boundBefore;
+    choose(before);
   }
-  choose(before);
   return false;
 }
 
 bool Run::matches(const OpCall &call) {
   if (position >= graph->steps.size() || graph->defaultType != defaultDType())
     return false;
-  size_t mark = bound.size();
+  size_t mark = bound.size(), numberMark = boundNumbers.size();
   if (matchesStep(call, graph->steps[position]))
     return true;
-  unbind(mark);
+  unbind(mark, numberMark);
   return false;
 }
 
@@ -129,7 +158,7 @@ bool Run::matchesStep(const OpCall &call, const Step &s) {
     uint32_t want = graph->ins[s.firstIn + uint32_t(i)];
     const Operand &o = call.operands[i];
     if (o.isNumber()) {
-      if (want != traceNone || !(*number++ == o.number.attr()))
+      if (want != traceNone || !acceptsNumber(*number++, o.number.attr()))
         return false;
     } else if (i == 0 && s.random != traceNone) {
       if (!bindRandom(o.tensor, s))
@@ -138,6 +167,44 @@ bool Run::matchesStep(const OpCall &call, const Step &s) {
       return false;
   }
   return call.out.kind == Out::None || resolves(call.out.tensor, s.result);
+}
+
+/// Equal to the recorded number, or to what its input got at the first use in this run.
+bool Run::acceptsNumber(const Attr &recorded, const Attr &now) {
+  if (TORCHC_LIKELY(recorded.tag != AttrTag::Hole))
+    return recorded == now;
+  auto input = uint32_t(recorded.i);
+  Attr &met = numbers[input];
+  if (!met.isNone())
+    return met == now;
+  DType type = graph->values[graph->inputs[input].value].dtype;
+  if (now.tag != (type == DType::I64 ? AttrTag::Int : AttrTag::Float))
+    return false;
+  met = now;
+  boundNumbers.push_back(input);
+  return true;
+}
+
+/// Goes on with another recording that has the same steps so far, if its numbers are those of this run.
+bool Run::adopt(const std::shared_ptr<Recording> &other) {
+  std::shared_ptr<Recording> before = graph;
+  std::vector<Attr> had = numbers;
+  std::vector<uint32_t> hadBound = boundNumbers;
+  numbers.assign(other->inputs.size(), Attr());
+  boundNumbers.clear();
+  choose(other);
+  bool fits = true;
+  for (uint32_t i = 0; i < position && fits; i++)
+    for (uint32_t k = 0, n = before->numbersOf(before->steps[i]); k < n && fits; k++) {
+      const Attr &old = before->numberOf(before->steps[i], k);
+      fits = acceptsNumber(other->numberOf(other->steps[i], k), old.tag == AttrTag::Hole ? had[size_t(old.i)] : old);
+    }
+  if (fits)
+    return true;
+  numbers = std::move(had);
+  boundNumbers = std::move(hadBound);
+  choose(before);
+  return false;
 }
 
 bool Run::resolves(TensorImpl *t, uint32_t want) {
@@ -175,14 +242,16 @@ uint32_t Run::numberOf(Storage *s) const {
 /// First touch of an input.
 bool Run::bind(TensorImpl *t, uint32_t want) {
   const Value &v = graph->values[want];
-  if (t->device || t->storage->exposed || !sameLayout(*graph, v, t))
+  bool writable = graph->storages[v.storage].written;
+  if (t->device || t->storage->deferred || (t->storage->exposed && writable) || !sameLayout(*graph, v, t))
     return false;
   uint32_t other = numberOf(t->storage);
   if (other != traceNone && graph->storages[other].memory != graph->storages[v.storage].memory)
     return false;
   if (other == traceNone)
     t->storage->tag = tag | v.storage;
-  slots[v.storage] = {t->storage, t->data};
+  slots[v.storage] = {retain(t->storage), t->data, false, false, t->storage->exposed != 0};
+  foreign |= t->storage->exposed != 0;
   inputs[v.input] = retain(t);
   bound.push_back(v.input);
   t->tag = tag | want;
@@ -205,14 +274,16 @@ bool Run::bindRandom(TensorImpl *state, const Step &s) {
 }
 
 /// Forgets inputs that a failed match has met.
-void Run::unbind(size_t mark) {
+void Run::unbind(size_t mark, size_t numberMark) {
+  for (; boundNumbers.size() > numberMark; boundNumbers.pop_back())
+    numbers[boundNumbers.back()] = Attr();
   for (; bound.size() > mark; bound.pop_back()) {
     uint32_t input = bound.back();
     TensorImpl *t = std::exchange(inputs[input], nullptr);
     if (!t)
       continue;
     uint32_t storage = graph->values[graph->inputs[input].value].storage;
-    slots[storage] = {};
+    release(std::exchange(slots[storage], {}).storage);
     if (t->storage && t->storage->tag == (tag | storage))
       t->storage->tag = 0;
     t->tag = 0;
@@ -223,6 +294,7 @@ void Run::unbind(size_t mark) {
 //===-- deferring -----------------------------------------------------------------------------------------------===//
 
 TensorImpl *Run::op(const OpCall &call) {
+  InsideGate inside(*gate);
   TapePlan plan =
       call.out.kind == Out::None ? planTape(call) : planInto(call); // the latter may copy, as an op of its own
   if (gone || !match(call)) {
@@ -238,6 +310,10 @@ TensorImpl *Run::op(const OpCall &call) {
   }
   const Step &s = graph->steps[position];
   const OpInfo &info = opInfo(call.op);
+  if (foreign && !readForeign(call, s)) {
+    leave("memory shared with another library changed, or too much of it is read");
+    return nullptr;
+  }
   if ((info.flags & OpMayRaise) && !indexInRange(call, s)) {
     leave("an index that can't be checked before its op runs, or is out of range");
     return nullptr;
@@ -257,19 +333,14 @@ TensorImpl *Run::op(const OpCall &call) {
   return out.take();
 }
 
-void Run::pendingDied(Storage *s) {
-  if (auto *run = static_cast<Run *>(s->context))
-    run->slots[uint32_t(s->tag)].storage = nullptr;
-}
-
 TensorImpl *Run::fresh(const Step &s) {
   const Value &v = graph->values[s.result];
-  Storage *st = newForeignStorage(nullptr, graph->storages[v.storage].nbytes, pendingDied, this);
+  Storage *st = newForeignStorage(nullptr, graph->storages[v.storage].nbytes, nullptr, nullptr);
   if (TORCHC_UNLIKELY(!st))
     outOfMemory(sizeof(Storage));
   st->tag = tag | v.storage;
   st->deferred = runWord(this);
-  slots[v.storage] = {st, nullptr, true};
+  slots[v.storage] = {retain(st), nullptr, true};
   TensorImpl *t = graph->shell(s.result);
   t->storage = st;
   t->flags |= FlagPending | flagDeferredData;
@@ -305,74 +376,6 @@ void Run::write(TensorImpl *target, const Step &s) {
   }
 }
 
-//===-- ops that may raise on their data ------------------------------------------------------------------------===//
-
-/// Marks the steps that compute a deferred storage; false if something was written in place on the way.
-bool Run::needs(uint32_t storage, std::vector<bool> &steps) const {
-  if (graph->storages[storage].isInput)
-    return !slots[storage].dirty;
-  uint32_t definition = traceNone;
-  for (uint32_t i = 0; i < position; i++) {
-    const Step &s = graph->steps[i];
-    if (s.isView || graph->values[s.result].storage != storage)
-      continue;
-    if (s.out != Out::None)
-      return false;
-    definition = i;
-  }
-  if (definition == traceNone)
-    return false;
-  if (steps[definition])
-    return true;
-  steps[definition] = true;
-  const Step &s = graph->steps[definition];
-  for (uint32_t k = 0; k < s.numOperands; k++)
-    if (uint32_t in = graph->ins[s.firstIn + k]; in != traceNone && !needs(graph->values[in].storage, steps))
-      return false;
-  return true;
-}
-
-static bool allBelow(const Tensor &index, int64_t bound) {
-  InternalGuard quiet;
-  Tensor wide = index->dtype == DType::I64 && index->contiguous()
-                    ? index
-                    : callOp(OpId::Cast, {index}, {Attr::dtype(DType::I64)});
-  auto *p = reinterpret_cast<const int64_t *>(wide->data);
-  bool ok = true;
-  for (int64_t i = 0; i < wide->numel; i++)
-    ok &= uint64_t(p[i]) < uint64_t(bound);
-  return ok;
-}
-
-/// Checks an index tensor now, so that the compiled code can't trap and an error comes from the line that eager would
-/// name. The few steps that compute the index run for that.
-bool Run::indexInRange(const OpCall &call, const Step &s) {
-  if (opInfo(call.op).family != Family::Indexing || call.numOperands < 2 || !call.operands[1].tensor || !call.numAttrs)
-    return false;
-  const Value &x = graph->values[graph->ins[s.firstIn]];
-  uint32_t index = graph->ins[s.firstIn + 1];
-  int64_t dim = call.attrs[0].i < 0 ? call.attrs[0].i + std::max<int>(x.rank, 1) : call.attrs[0].i;
-  int64_t bound = x.rank ? graph->sizesOf(x)[dim] : 1;
-  for (auto &[value, below] : checked)
-    if (value == index && below <= bound)
-      return true;
-  std::vector<bool> steps(position, false);
-  const Value &v = graph->values[index];
-  if (!needs(v.storage, steps))
-    return false;
-  Interpreter interpreter(*graph);
-  for (uint32_t n = 0; n < slots.size(); n++)
-    if (slots[n].storage && !slots[n].pending)
-      interpreter.bind(n, slots[n].storage, slots[n].base);
-  for (uint32_t i = 0; i < position; i++)
-    if (steps[i])
-      interpreter.run(i);
-  if (!allBelow(interpreter.tensorOf(index), bound))
-    return false;
-  checked.emplace_back(index, bound);
-  return true;
-}
-
 //===-- computing -----------------------------------------------------------------------------------------------===//
 
 /// Does a recording end where the program stands? Chooses it.
@@ -380,15 +383,14 @@ bool Run::endsHere() {
   if (position == graph->steps.size())
     return true;
   for (const std::shared_ptr<Recording> &other : segments)
-    if (other->steps.size() == position && usable(*other) && graph->samePrefix(*other, position)) {
-      // Only what the steps so far have met can be bound: the shorter recording has all of it.
-      choose(other);
+    // Only what the steps so far have met can be bound: the shorter recording has all of it.
+    if (other->steps.size() == position && usable(*other) && graph->samePrefix(*other, position) && adopt(other))
       return true;
-    }
   return false;
 }
 
 void Run::observe() {
+  InsideGate inside(*gate);
   if (gone || !graph || !position)
     return;
   bool ends = endsHere();
@@ -402,14 +404,14 @@ void Run::observe() {
 }
 
 void Run::leave(const char *reason, std::string expected, std::string came) {
+  InsideGate inside(*gate);
   if (gone)
     return;
   Site site = reason && sourceCallback ? sourceCallback() : Site();
   struct Clear {
     Run &r;
     ~Clear() {
-      r.gone = true;
-      changeFlags(0, FlagRetracing);
+      r.stopDeferring();
       r.endSegment();
     }
   } clear{*this};
@@ -420,6 +422,7 @@ void Run::leave(const char *reason, std::string expected, std::string came) {
 }
 
 void Run::finish() {
+  InsideGate inside(*gate);
   if (gone)
     return;
   if (graph && position) {
@@ -438,26 +441,17 @@ void Run::flush() {
   try {
     compute();
   } catch (...) { // what came after the failing op is lost, as eager would never have reached it
-    gone = true;
-    changeFlags(0, FlagRetracing);
+    stopDeferring();
     endSegment();
     throw;
   }
 }
 
 void Run::compute() {
-  std::vector<Storage *> alive(slots.size(), nullptr); // deferred storages that somebody still has
+  std::vector<Storage *> alive(slots.size(), nullptr); // deferred storages that somebody else has
   for (size_t n = 0; n < slots.size(); n++)
-    if (slots[n].pending && slots[n].storage)
-      alive[n] = retain(slots[n].storage);
-  struct Drop {
-    std::vector<Storage *> &v;
-    ~Drop() {
-      for (Storage *s : v)
-        if (s)
-          release(s);
-    }
-  } drop{alive};
+    if (slots[n].pending && slots[n].storage->refs.get() > 1)
+      alive[n] = slots[n].storage;
   for (Storage *s : alive) {
     if (!s)
       continue;
@@ -472,7 +466,7 @@ void Run::compute() {
     graph->launches++;
     function.prefer(graph);
   } else
-    interpret();
+    interpret(alive);
   for (Slot &s : slots)
     if (s.storage && s.storage->deferred == runWord(this)) {
       s.storage->deferred = 0;
@@ -526,8 +520,12 @@ bool Run::launch(const std::vector<Storage *> &alive) {
     }
     ptrs.push_back(alive[n] ? alive[n]->data : scratch.list.back()->data);
   }
-  for (size_t i = 0; i < inputs.size(); i++)
-    ptrs.push_back(graph->inputs[i].generator ? static_cast<void *>(&generators[i]) : inputs[i]->data);
+  for (size_t i = 0; i < inputs.size(); i++) {
+    const RecordedInput &in = graph->inputs[i];
+    ptrs.push_back(in.generator ? static_cast<void *>(&generators[i])
+                   : in.number  ? static_cast<void *>(&numbers[i].i)
+                                : contentOf(graph->values[in.value].storage));
+  }
   int32_t status = 0;
   ptrs.push_back(&status);
   ptrs.push_back(scratch.arena);
@@ -535,12 +533,13 @@ bool Run::launch(const std::vector<Storage *> &alive) {
   return status == 0; // a trap has changed no input: the caller interprets, which raises what eager raises
 }
 
-void Run::interpret() {
+void Run::interpret(const std::vector<Storage *> &alive) {
   graph->interpreted++;
   Interpreter interpreter(*graph);
+  interpreter.bindNumbers(numbers);
   for (uint32_t n = 0; n < slots.size(); n++)
-    if (slots[n].storage)
-      interpreter.bind(n, slots[n].storage, slots[n].pending ? slots[n].storage->data : slots[n].base);
+    if (slots[n].storage && (alive[n] || !slots[n].pending))
+      interpreter.bind(n, slots[n].storage, alive[n] ? alive[n]->data : contentOf(n));
   std::vector<std::pair<uint64_t, uint64_t>> states = generators;
   for (uint32_t i = 0; i < states.size(); i++)
     if (graph->inputs[i].generator)

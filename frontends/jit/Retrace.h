@@ -7,6 +7,7 @@
 #pragma once
 #include "frontends/autograd/Tape.h"
 #include "frontends/jit/Compiled.h"
+#include "frontends/jit/RunGate.h"
 
 namespace torchc::jit {
 
@@ -29,17 +30,30 @@ public:
   bool left() const { return gone; }
   /// The program has returned.
   void finish();
+  /// Another thread needs the content of `s`: its run, if it has one, computes what it defers and leaves.
+  static void computeElsewhere(Storage *s);
 
 private:
   struct Slot {
-    Storage *storage = nullptr; // a deferred one is not owned: null once nobody else has it
+    Storage *storage = nullptr; // owned; of a deferred one nobody else may be an owner any more
     char *base = nullptr;
     bool pending = false, dirty = false;
+    bool foreign = false; // others may write this memory at any time: deferred ops read a copy
+  };
+  /// What deferred ops have read of foreign memory, as it was then: [low, high) bytes from the slot's base.
+  struct Snapshot {
+    uint32_t slot;
+    int64_t low, high;
+    Storage *copy; // owned
+    char *base() const { return reinterpret_cast<char *>(reinterpret_cast<intptr_t>(copy->data) - low); }
   };
   void start(Segments segments);
   void endSegment();
+  void stopDeferring();
   bool usable(const Recording &r) const;
   void choose(std::shared_ptr<Recording> r);
+  bool adopt(const std::shared_ptr<Recording> &other);
+  bool acceptsNumber(const Attr &recorded, const Attr &now);
   bool match(const OpCall &call);
   bool matches(const OpCall &call);
   bool matchesStep(const OpCall &call, const Step &s);
@@ -47,8 +61,11 @@ private:
   bool bind(TensorImpl *t, uint32_t want);
   bool bindRandom(TensorImpl *state, const Step &s);
   uint32_t numberOf(Storage *s) const;
-  void unbind(size_t mark);
+  void unbind(size_t mark, size_t numberMark);
   bool indexInRange(const OpCall &call, const Step &s);
+  bool readForeign(const OpCall &call, const Step &s);
+  bool take(uint32_t slot, int64_t low, int64_t high);
+  char *contentOf(uint32_t slot) const;
   bool needs(uint32_t storage, std::vector<bool> &steps) const;
   TensorImpl *fresh(const Step &s);
   TensorImpl *view(const OpCall &call, const Step &s);
@@ -58,10 +75,11 @@ private:
   void compute();
   bool launch(const std::vector<Storage *> &alive);
   bool fits(const Compiled &c, const std::vector<Storage *> &alive);
-  void interpret();
-  static void pendingDied(Storage *s);
+  void interpret(const std::vector<Storage *> &alive);
 
   Function &function;
+  const void *home = &threadState; // of the thread that runs the program
+  std::shared_ptr<RunGate> gate = std::make_shared<RunGate>(this);
   Segments segments;
   std::shared_ptr<Recording> graph;
   uint64_t tag = 0;
@@ -69,9 +87,12 @@ private:
   bool gone = false, leaving = false, alone = true;
   uint32_t started = 0;
   std::vector<Slot> slots; // by storage
+  bool foreign = false; // some slot is
+  std::vector<Snapshot> snapshots;
   std::vector<TensorImpl *> inputs; // owned, by input
   std::vector<std::pair<uint64_t, uint64_t>> generators; // by input
-  std::vector<uint32_t> bound; // inputs in the order they were met
+  std::vector<Attr> numbers; // by input; None: not met yet
+  std::vector<uint32_t> bound, boundNumbers; // inputs in the order they were met
   std::vector<TensorImpl *> written; // owned: tensors that are marked pending though their memory is real
   std::vector<std::pair<uint32_t, int64_t>> checked; // index values known to be below a bound
 };

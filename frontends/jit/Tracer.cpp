@@ -100,20 +100,7 @@ uint32_t Tracer::find(uint32_t storage, TensorImpl *t) {
   return traceNone;
 }
 
-/// Bytes that a tensor's elements span.
-static int64_t spanOf(const TensorImpl *t) {
-  int64_t last = 0;
-  for (int i = 0; i < t->rank; i++) {
-    if (!t->sizes()[i])
-      return 0;
-    last += (t->sizes()[i] - 1) * t->strides()[i];
-  }
-  return (last + 1) * itemSize(t->dtype);
-}
-
 uint32_t Tracer::addInput(TensorImpl *t) {
-  if (t->storage->exposed)
-    refuse("a tensor that reads or writes memory shared with another library; clone() it first");
   uint32_t storage = addStorage(t->storage, t->data, spanOf(t), true, t->dtype);
   uint32_t v = addValue(t, storage);
   r->values[v].input = uint32_t(r->inputs.size());
@@ -205,6 +192,10 @@ bool Tracer::operands(const OpCall &call, Step &step) {
     uint32_t v = a ? valueOf(a) : traceNone;
     if (a && v == traceNone)
       return false;
+    if (a && a->storage->exposed && !(opInfo(call.op).flags & OpIsView) && !mayCopyForeign(call.op, spanOf(a)))
+      return refuse(std::string(opInfo(call.op).name) + "() reads much memory shared with another library; clone() it "
+                                                        "first"),
+             false;
     r->ins.push_back(v);
   }
   return true;
@@ -216,6 +207,8 @@ bool Tracer::place(const OpCall &call, TensorImpl *result, Step &step, uint32_t 
     uint32_t target = valueOf(call.out.tensor);
     if (target == traceNone)
       return false;
+    if (call.out.tensor->storage->exposed)
+      return refuse(std::string(opInfo(call.op).name) + "() writes memory shared with another library"), false;
     uint32_t storage = r->values[target].storage;
     r->storages[storage].written = true;
     step.result = target;
@@ -334,9 +327,7 @@ void Tracer::end() {
         if (&o != &s && o.memory == s.memory)
           refuse("two inputs share memory that the function writes");
   if (r->refused.empty()) {
-    std::vector<uint8_t> key = traceKey(r->trace);
-    key.push_back(uint8_t(r->defaultType));
-    r->identity = sha256(key);
+    r->identify();
     r->makeTemplates();
     r->want(outputs);
   }

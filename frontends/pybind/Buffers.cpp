@@ -63,9 +63,7 @@ PyObject *arrayOf(TensorImpl *t) {
               " to numpy: it has no memory here");
   if (!formats[int(t->dtype)])
     typeError("Got unsupported ScalarType BFloat16");
-  observe(t);
-  if (t->storage)
-    t->storage->exposed = 1;
+  expose(t);
   Ref buffer(bufferOf(t)), numpy(check(PyImport_ImportModule("numpy")));
   return check(PyObject_CallMethod(numpy.get(), "asarray", "O", buffer.get()));
 }
@@ -109,6 +107,16 @@ bool hasBuffer(PyObject *o) {
 void observe(TensorImpl *t) {
   materialize(t);
   noteEffect(Effect::ReadValue, t);
+}
+
+void expose(TensorImpl *t) {
+  observe(t);
+  Storage *s = t->storage;
+  if (!s || s->exposed)
+    return;
+  if (threadState.modes.flags & (FlagRecording | FlagRetracing))
+    jitHooks.flush(); // deferred ops may read this memory
+  s->exposed = 1;
 }
 
 Tensor foreignTensor(void *data, DType dtype, const Dims &sizes, const Dims &strides, PyObject *owner) {

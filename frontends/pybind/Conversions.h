@@ -16,6 +16,8 @@ bool hasBuffer(PyObject *o);
 
 /// The values of a tensor are about to leave: computes a pending tensor and notes the observation (J3).
 void observe(TensorImpl *t);
+/// Before memory is handed to another library: what reads it is computed, and it is marked as shared.
+void expose(TensorImpl *t);
 /// A tensor on foreign memory that `owner` keeps alive; strides in elements.
 Tensor foreignTensor(void *data, DType dtype, const Dims &sizes, const Dims &strides, PyObject *owner);
 /// Shares the memory of an object with a buffer; strides must not be negative.

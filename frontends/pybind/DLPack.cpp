@@ -65,9 +65,7 @@ PyObject *dlpackMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyOb
     Tensor t = v[4] == Py_True ? clone(Borrowed(self)) : Tensor::borrow(implOf(self));
     if (t->device)
       raise(PyExc_BufferError, "Can't export a tensor on device meta: it has no memory");
-    observe(t.impl());
-    if (t->storage)
-      t->storage->exposed = 1;
+    expose(t.impl());
     auto *e = new Exported{};
     std::copy_n(t->sizes(), t->rank, e->dims);
     std::copy_n(t->strides(), t->rank, e->dims + t->rank);

@@ -1,6 +1,7 @@
 // torchc.compile's core as a Python callable: a jit::Call around each call of the program's function.
 #include "frontends/jit/Function.h"
 #include "frontends/pybind/PyTensor.h"
+#include <chrono>
 #include <frameobject.h>
 #include <structmember.h>
 
@@ -37,6 +38,14 @@ jit::Site programSite() {
   return site;
 }
 
+/// Waiting for another thread, which may need Python's lock to go on.
+void withoutGil(void (*wait)(void *), void *context) {
+  if (!PyGILState_Check())
+    return wait(context);
+  GilRelease release;
+  wait(context);
+}
+
 #if PY_VERSION_HEX < 0x030C0000
 /// No tracer, profiler or coverage is watching this thread's Python code.
 bool unwatched() { return !PyThreadState_Get()->cframe->use_tracing; }
@@ -51,13 +60,27 @@ struct Compiled {
   PyObject *fn, *dict, *weakRefs;
   jit::Function *core;
   bool background;
+  double patience; // seconds that a call waits for the compiler when not in the background
   PyObject *code; // for replay: the code that was analysed; null: none
 };
 Compiled *self(PyObject *o) { return reinterpret_cast<Compiled *>(o); }
 
-void waitForCompiles() {
-  GilRelease release; // callbacks must not wait for us
-  jit::CompileService::global().wait();
+/// Waits for all compiles, in short pieces so that signals reach the program (Ctrl-C raises). False: time is up.
+bool waitForCompiles(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds piece(20);
+  auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  for (;;) {
+    {
+      GilRelease release; // callbacks must not wait for us
+      if (jit::CompileService::wait(piece))
+        return true;
+    }
+    if (PyErr_CheckSignals())
+      throw PythonError();
+    if (Clock::now() >= until)
+      return false;
+  }
 }
 
 /// Tensors in a result: itself, or those of a tuple. False for anything else.
@@ -144,8 +167,8 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
       if (recorded && c->code && !names)
         noteReplay(c, call, args, PyVectorcall_NARGS(n), result.get());
     }
-    if (recorded && !c->background)
-      waitForCompiles();
+    if (recorded && !c->background && !waitForCompiles(c->patience))
+      c->core->noteWait(c->patience);
     return result.take();
   });
 }
@@ -154,10 +177,11 @@ PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *fn;
   const char *name, *file = "";
   int line = 0, compile = 1, background = 1, interpret = 0, measure = 1, limit = 32;
-  static const char *names[] = {"fn",         "name",      "file",    "line",  "compile",
-                                "background", "interpret", "measure", "limit", nullptr};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppi", const_cast<char **>(names), &fn, &name, &file, &line,
-                                   &compile, &background, &interpret, &measure, &limit))
+  double patience = 60;
+  static const char *names[] = {"fn",        "name",    "file",  "line",     "compile", "background",
+                                "interpret", "measure", "limit", "patience", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppid", const_cast<char **>(names), &fn, &name, &file, &line,
+                                   &compile, &background, &interpret, &measure, &limit, &patience))
     return nullptr;
   if (!PyCallable_Check(fn)) {
     PyErr_Format(PyExc_TypeError, "expected a callable, got %.200s", Py_TYPE(fn)->tp_name);
@@ -180,6 +204,7 @@ PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     c->fn = Py_NewRef(fn);
     c->core = core.release();
     c->background = background;
+    c->patience = std::clamp(patience, 0.0, 1e6);
     return made;
   });
 }
@@ -249,7 +274,11 @@ PyObject *allowReplay(PyObject *o, PyObject *why) {
   });
 }
 
+/// As a function: by its name. A copy is the object itself.
+PyObject *reduce(PyObject *o, PyObject *) { return PyObject_GetAttrString(o, "__qualname__"); }
+
 PyMethodDef methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"_allow_replay", allowReplay, METH_O, nullptr},
     {"report", report, METH_NOARGS,
      "report($self)\n--\n\nWhat calls do and why, the recordings with their state, and what happened, as text."},
@@ -290,6 +319,7 @@ PyObject *configure(PyObject *, PyObject *args) {
       packageFolder = new std::string;
     *packageFolder = package;
     jit::sourceCallback = programSite;
+    jit::blockingCallback = withoutGil;
     jit::CompileService::Options o;
     o.helper = helper;
     if (*cache)
@@ -298,13 +328,16 @@ PyObject *configure(PyObject *, PyObject *args) {
     return PyBool_FromLong(jit::CompileService::configure(std::move(o)));
   });
 }
-PyObject *wait(PyObject *, PyObject *) {
-  return guarded([&]() -> PyObject * {
-    waitForCompiles();
-    Py_RETURN_NONE;
-  });
+PyObject *wait(PyObject *, PyObject *args) {
+  double seconds = 1e6;
+  if (!PyArg_ParseTuple(args, "|d", &seconds))
+    return nullptr;
+  return guarded([&] { return PyBool_FromLong(waitForCompiles(std::clamp(seconds, 0.0, 1e6))); });
 }
-PyObject *helperPid(PyObject *, PyObject *) { return PyLong_FromLong(jit::CompileService::global().helperPid()); }
+PyObject *helperPid(PyObject *, PyObject *) {
+  std::optional<pid_t> pid = jit::CompileService::helperPid();
+  return pid ? PyLong_FromLong(*pid) : Py_NewRef(Py_None);
+}
 PyObject *recordsText(PyObject *, PyObject *) {
   return guarded([&] {
     std::string s = jit::Records::global().text();
@@ -313,8 +346,10 @@ PyObject *recordsText(PyObject *, PyObject *) {
 }
 PyMethodDef functions[] = {
     {"_jit_configure", configure, METH_VARARGS, nullptr},
-    {"_jit_wait", wait, METH_NOARGS, "_jit_wait()\n--\n\nWaits until no compile is pending."},
-    {"_jit_helper_pid", helperPid, METH_NOARGS, "_jit_helper_pid()\n--\n\nOf the helper process, or -1."},
+    {"_jit_wait", wait, METH_VARARGS,
+     "_jit_wait(seconds=1000000.0)\n--\n\nWaits until no compile is pending; False: the time was up before."},
+    {"_jit_helper_pid", helperPid, METH_NOARGS,
+     "_jit_helper_pid()\n--\n\nProcess id of the running helper, None if there is none."},
     {"_jit_records", recordsText, METH_NOARGS,
      "_jit_records()\n--\n\nThe process's records of fallbacks, misses and failures, as text."},
     {}};

@@ -58,9 +58,7 @@ PyObject *tolist(PyObject *o, PyObject *) {
 PyObject *dataPtr(PyObject *o, PyObject *) {
   return guarded([&]() -> PyObject * {
     TensorImpl *t = implOf(o);
-    observe(t);
-    if (t->storage)
-      t->storage->exposed = 1;
+    expose(t);
     return PyLong_FromVoidPtr(t->data);
   });
 }

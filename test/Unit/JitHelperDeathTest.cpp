@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <dirent.h>
 #include <random>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -58,8 +59,8 @@ TEST(HelperDeath, KilledAtAnyPointEveryRequestEndsOnce) {
     std::mt19937 rng(7);
     while (!stop) {
       std::this_thread::sleep_for(std::chrono::microseconds(rng() % 3000));
-      if (pid_t pid = h.pid(); pid > 0)
-        kill(pid, SIGKILL);
+      if (auto pid = h.pid())
+        kill(*pid, SIGKILL);
     }
   });
   const int total = 600;
@@ -82,6 +83,108 @@ TEST(HelperDeath, KilledAtAnyPointEveryRequestEndsOnce) {
   EXPECT_TRUE(echoes(h) || echoes(h));
 }
 
+TEST(HelperDeath, AStoppedOneIsGivenUp) {
+  HelperOptions o = fake();
+  o.patience = 200ms;
+  Helper h(o);
+  ASSERT_TRUE(echoes(h));
+  pid_t pid = h.pid().value();
+  kill(pid, SIGSTOP);
+  HelperAnswer a = h.ask(bytes("echo x"));
+  EXPECT_FALSE(a.ok);
+  EXPECT_EQ(a.error, "helper was stopped by a signal for 200 ms");
+  EXPECT_TRUE(gone(pid));
+  EXPECT_TRUE(echoes(h));
+}
+
+TEST(HelperDeath, AShortStopIsWaitedFor) {
+  HelperOptions o = fake();
+  o.patience = 10s;
+  Helper h(o);
+  ASSERT_TRUE(echoes(h));
+  pid_t pid = h.pid().value();
+  kill(pid, SIGSTOP);
+  std::thread later([&] {
+    std::this_thread::sleep_for(100ms);
+    kill(pid, SIGCONT);
+  });
+  EXPECT_TRUE(echoes(h));
+  later.join();
+  EXPECT_EQ(h.starts(), 1);
+}
+
+TEST(HelperDeath, AStoppedOneEndsWithTheProgramHoweverThatEnds) {
+  for (int how = 0; how < 3; ++how) {
+    int pipes[2];
+    ASSERT_EQ(pipe(pipes), 0);
+    pid_t program = fork();
+    if (!program) {
+      Helper *h = new Helper(fake());
+      pid_t pid = echoes(*h) ? h->pid().value_or(-1) : -1;
+      if (pid > 1)
+        kill(pid, SIGSTOP);
+      ssize_t n = write(pipes[1], &pid, sizeof pid);
+      (void)n;
+      if (how == 0)
+        raise(SIGKILL);
+      if (how == 1)
+        _exit(0);
+      execl("/bin/true", "true", nullptr);
+    }
+    pid_t pid = -1;
+    ASSERT_EQ(read(pipes[0], &pid, sizeof pid), ssize_t(sizeof pid));
+    waitpid(program, nullptr, 0);
+    ASSERT_GT(pid, 1);
+    EXPECT_TRUE(gone(pid)) << how;
+    close(pipes[0]);
+    close(pipes[1]);
+  }
+}
+
+/// A child of this process as /proc tells, or -1.
+pid_t anyChild() {
+  pid_t found = -1;
+  if (DIR *d = opendir("/proc")) {
+    while (dirent *e = readdir(d)) {
+      pid_t pid = std::atoi(e->d_name), parent = 0;
+      if (pid <= 1)
+        continue;
+      if (FILE *f = std::fopen(("/proc/" + std::string(e->d_name) + "/stat").c_str(), "r")) {
+        char name[64], state;
+        if (std::fscanf(f, "%*d %63s %c %d", name, &state, &parent) == 3 && parent == getpid())
+          found = pid;
+        std::fclose(f);
+      }
+    }
+    closedir(d);
+  }
+  return found;
+}
+
+TEST(HelperDeath, StoppedWhileItStarts) {
+  HelperOptions o = fake();
+  o.patience = 40ms;
+  Helper h(o);
+  std::atomic<bool> stop{false};
+  std::atomic<int> stops{0};
+  std::thread stopper([&] {
+    while (!stop)
+      if (pid_t child = anyChild(); child > 1) { // the middle process: this program has no other
+        kill(child, SIGSTOP);
+        ++stops;
+      }
+  });
+  for (int i = 0; i < 60 || (!stops && i < 3000); ++i) {
+    h.ask(bytes("exit")); // ends, one way or the other
+    h.send(bytes("exit"), [](HelperAnswer) {});
+  }
+  stop = true;
+  stopper.join();
+  EXPECT_GT(stops, 0);
+  h.shutdown();
+  EXPECT_EQ(anyChild(), -1);
+}
+
 std::atomic<int> childSignals{0};
 
 TEST(HelperDeath, WaitNeverSeesIt) {
@@ -98,8 +201,8 @@ TEST(HelperDeath, WaitNeverSeesIt) {
   for (int i = 0; i < 30; ++i) {
     Helper h(fake());
     EXPECT_TRUE(echoes(h));
-    if (i % 2)
-      kill(h.pid(), SIGKILL);
+    if (auto p = h.pid(); p && i % 2)
+      kill(*p, SIGKILL);
     h.ask(bytes("echo x"));
   }
   stop = true;
@@ -116,7 +219,7 @@ TEST(HelperDeath, EndsOnShutdown) {
   {
     Helper h(fake());
     ASSERT_TRUE(echoes(h));
-    pid = h.pid();
+    pid = h.pid().value();
     h.send(bytes("hang"), [](HelperAnswer) {});
   }
   EXPECT_TRUE(gone(pid));
@@ -130,7 +233,7 @@ TEST(HelperDeath, ForkedChildStartsWithoutHelperAndMakesItsOwn) {
     h.send(bytes("slow 30"), [&](HelperAnswer a) { answers += a.ok; });
   pid_t child = fork();
   if (!child) {
-    bool ok = h.pid() == -1 && h.pending() == 0 && echoes(h) && h.pid() > 0;
+    bool ok = !h.pid() && h.pending() == 0 && echoes(h) && h.pid() > 1;
     _exit(ok ? 0 : 1);
   }
   int status = 1;
@@ -153,7 +256,7 @@ TEST(HelperDeath, ForksAndSpawnsInParallel) {
   for (int i = 0; i < 60; ++i) {
     pid_t child = fork();
     if (!child)
-      _exit(h.pid() == -1 ? 0 : 1);
+      _exit(h.pid() ? 1 : 0);
     int status = 1;
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
@@ -168,7 +271,7 @@ TEST(HelperDeath, EndsWithTheProgramThoughAChildHoldsTheSocket) {
   pid_t program = fork();
   if (!program) {
     Helper h(fake());
-    pid_t pid = echoes(h) ? h.pid() : -1;
+    pid_t pid = echoes(h) ? h.pid().value_or(-1) : -1;
     // vfork-like copies that run no fork handlers keep every descriptor.
     pid_t holder = pid_t(syscall(SYS_fork));
     if (!holder) {

@@ -64,7 +64,8 @@ def compile(  # noqa: A001 - the name is PyTorch's
         fullgraph: raises Unsupported: a whole-graph guarantee is not implemented.
         dynamic: None or False; each shape is compiled by itself. True raises Unsupported.
         mode: "exact" ("default" is accepted); others raise Unsupported.
-        background: False waits for the compiler after each recorded call.
+        background: False waits for the compiler after each recorded call, a minute at most: then the call goes on,
+            and the report says so.
 
     Raises TypeError when `fn` is not callable.
     """
