@@ -63,6 +63,22 @@ static bool parseProduct(const json::Value &value, ObjectMeta &meta, Diag &diag)
   return true;
 }
 
+/// [dtype, what is computed, the fields of ConvGeometry]
+static bool parseConvolution(const json::Value &value, ObjectMeta &meta, Diag &diag) {
+  const json::Array *a = value.getAsArray();
+  std::optional<DType> dtype =
+      a && a->size() == 2 + convGeometryFields ? dtypeNamed((*a)[0].getAsString().value_or("")) : std::nullopt;
+  int64_t what = dtype ? (*a)[1].getAsInteger().value_or(-1) : -1, fields[convGeometryFields];
+  if (what < 0 || what > int64_t(ConvWhat::Weight))
+    return diag.fail(ErrorKind::Internal, "object metadata: expected a convolution as a type and its geometry");
+  for (int i = 0; i < convGeometryFields; ++i)
+    fields[i] = (*a)[size_t(i) + 2].getAsInteger().value_or(0);
+  ObjectMeta::Convolution c{*dtype, ConvWhat(what), {}};
+  memcpy(&c.geometry, fields, sizeof fields);
+  meta.convolutions.push_back(c);
+  return true;
+}
+
 bool parseObjectMeta(StringRef text, ObjectMeta &meta, Diag &diag) {
   Expected<json::Value> value = json::parse(text);
   if (!value)
@@ -91,6 +107,10 @@ bool parseObjectMeta(StringRef text, ObjectMeta &meta, Diag &diag) {
   if (const json::Array *products = o->getArray("products"))
     for (const json::Value &v : *products)
       if (!parseProduct(v, meta, diag))
+        return false;
+  if (const json::Array *convolutions = o->getArray("convolutions"))
+    for (const json::Value &v : *convolutions)
+      if (!parseConvolution(v, meta, diag))
         return false;
   return true;
 }

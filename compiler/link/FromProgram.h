@@ -1,6 +1,7 @@
 // From a saved program and its compiled graph to what the linker needs.
 #pragma once
 #include "compiler/link/Model.h"
+#include "dialects/rules/Window.h"
 #include "dialects/trace/SavedProgram.h"
 
 namespace torchc::link {
@@ -26,6 +27,12 @@ struct ObjectMeta {
     int64_t m = 0, n = 0, k = 0;
     int64_t aRow = 0, aK = 0, bK = 0, bColumn = 0, cRow = 0; // strides in elements
   };
+  /// A convolution that it calls torchc_conv for.
+  struct Convolution {
+    DType dtype = DType::F32;
+    ConvWhat what = ConvWhat::Output;
+    ConvGeometry geometry = {};
+  };
   std::string entry;
   uint64_t arenaBytes = 0;
   std::vector<Result> results;
@@ -33,6 +40,7 @@ struct ObjectMeta {
   std::vector<Cotangent> cotangents;
   std::vector<int64_t> writtenInputs; // whose memory the entry overwrites
   std::vector<Product> products;
+  std::vector<Convolution> convolutions;
 };
 bool parseObjectMeta(llvm::StringRef json, ObjectMeta &meta, Diag &diag);
 

@@ -76,14 +76,15 @@ static const char *kernelsOf(const Model &m) {
   return m.isa == Isa::None ? nullptr : isaName(m.isa);
 }
 
-/// torchc_gemm, and its code for each element size that is multiplied.
-static bool addProducts(const Model &m, function_ref<bool(const char *)> runtime) {
+/// A driver of the runtime (torchc_gemm, torchc_conv), and its code for each element size that it is called with.
+template <class List>
+static bool addDriver(const std::string &name, const List &used, function_ref<bool(const char *)> runtime) {
   std::set<int64_t> sizes;
-  for (const Product &p : m.products)
+  for (const auto &p : used)
     sizes.insert(itemSize(p.dtype));
-  bool ok = sizes.empty() || runtime("gemm.o");
+  bool ok = sizes.empty() || runtime((name + ".o").c_str());
   for (int64_t bytes : sizes)
-    ok = ok && runtime(("gemm_" + std::to_string(bytes) + ".o").c_str());
+    ok = ok && runtime((name + "_" + std::to_string(bytes) + ".o").c_str());
   return ok;
 }
 
@@ -107,7 +108,7 @@ static bool addInputs(const Model &m, Form form, ArrayRef<Object> objects, Input
   for (const Object &o : objects)
     if (!add(o.name, o.bytes))
       return false;
-  if (!addProducts(m, runtime))
+  if (!addDriver("gemm", m.products, runtime) || !addDriver("conv", m.convolutions, runtime))
     return false;
   if (const char *isa = kernelsOf(m)) // an archive: the link takes what is called
     if (std::string name = std::string("kernels_") + isa + ".a"; !add(name, embeddedFile(name)))

@@ -30,6 +30,13 @@ struct Product {
   std::string strided, packed, wide, copy, turn; // symbols; empty: not called
 };
 
+/// The same for convolutions (compiler/lower/Window.h).
+struct Convolution {
+  DType dtype = DType::F32;
+  uint32_t rows = 0, columns = 0; // of the register tile
+  std::string shared, lanes;      // symbols
+};
+
 /// Dense inputs and the outputs they must give, followed by what the written inputs hold afterwards, and a value for
 /// each symbol.
 struct SelfTest {
@@ -51,7 +58,8 @@ struct Model {
   std::vector<std::string> traps;
   std::vector<SelfTest> tests;
   std::vector<Product> products; // every element type that torchc_gemm is called with
-  uint64_t arenaBytes = 0, scratchBytes = 0; // scratch: of the largest product
+  std::vector<Convolution> convolutions; // every element type that torchc_conv is called with
+  uint64_t arenaBytes = 0, scratchBytes = 0; // scratch: of the largest product or convolution
   std::string arenaFunction; // symbol of `uint64_t (const int64_t *symbols)`, or empty
   std::string entry = "torchc_entry"; // ptrs = outputs, inputs, status, arena (torchc/runtime.h)
   WeightsPlace place = WeightsPlace::Auto;

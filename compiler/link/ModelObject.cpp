@@ -107,6 +107,26 @@ private:
     return at;
   }
 
+  uint64_t convolutions() {
+    uint64_t at = w.append(data, std::string(sizeof(torchc_conv_desc) * m.convolutions.size(), 0), 8);
+    for (unsigned i = 0; i < m.convolutions.size(); ++i) {
+      const Convolution &c = m.convolutions[i];
+      uint64_t here = at + i * sizeof(torchc_conv_desc);
+      torchc_conv_desc d{};
+      d.dtype = uint32_t(c.dtype);
+      d.rows = c.rows;
+      d.columns = c.columns;
+      memcpy(&w.bytes(data)[here], &d, sizeof d);
+      auto function = [&](size_t field, const std::string &name) {
+        w.pointerToSymbol(data, here + field, w.undefined(name));
+      };
+      function(offsetof(torchc_conv_desc, shared), c.shared);
+      function(offsetof(torchc_conv_desc, lanes), c.lanes);
+      function(offsetof(torchc_conv_desc, run), "torchc_conv_run_" + std::to_string(itemSize(c.dtype)));
+    }
+    return at;
+  }
+
   uint64_t weightList(ArrayRef<uint64_t> offsets) {
     uint64_t first = w.append(rodata, "", 8);
     for (unsigned i = 0; i < m.weights.size(); ++i)
@@ -147,6 +167,7 @@ private:
     d.weight_count = m.weights.size();
     d.trap_count = m.traps.size();
     d.product_count = m.products.size();
+    d.conv_count = m.convolutions.size();
     d.scratch_bytes = m.scratchBytes;
     static_assert(TORCHC_ISA_V3 == unsigned(Isa::V3) && TORCHC_ISA_V4 == unsigned(Isa::V4));
     d.isa = uint32_t(m.isa);
@@ -156,7 +177,7 @@ private:
                       : section                           ? TORCHC_WEIGHTS_SECTION
                                                           : TORCHC_WEIGHTS_SEGMENT;
     uint64_t trapsAt = strings(m.traps), testsAt = tests(), listAt = weightList(offsets);
-    uint64_t productsAt = products();
+    uint64_t productsAt = products(), convolutionsAt = convolutions();
     uint64_t inputSlots = slots(m.inputSlots, 0, m.inputs.size());
     uint64_t weightSlots = slots(m.weightSlots, m.inputs.size(), m.weights.size());
     uint64_t at = place(data, d);
@@ -169,6 +190,7 @@ private:
     w.pointer(data, at + offsetof(torchc_model_desc, traps), data, trapsAt);
     w.pointer(data, at + offsetof(torchc_model_desc, tests), data, testsAt);
     w.pointer(data, at + offsetof(torchc_model_desc, products), data, productsAt);
+    w.pointer(data, at + offsetof(torchc_model_desc, convolutions), data, convolutionsAt);
     if (d.weights_place == TORCHC_WEIGHTS_SECTION)
       w.pointer(data, at + offsetof(torchc_model_desc, weights), weightsSection(offsets), 0);
     w.define("torchc_desc", data, at, sizeof d, false, Visibility::Hidden);

@@ -28,6 +28,20 @@ static json::Array productList(const schedule::Plan &plan) {
   return out;
 }
 
+/// Convolutions: [dtype, what is computed, the fields of ConvGeometry].
+static json::Array convolutionList(const schedule::Plan &plan) {
+  json::Array out;
+  for (const schedule::Step &s : plan.steps) {
+    if (s.callee != "torchc_conv")
+      continue;
+    json::Array one{StringRef(shortName(DType(s.scalars[0]))), int64_t(s.scalars[1])};
+    for (int64_t v : s.sizes)
+      one.push_back(v);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 std::string metaJson(const Trace &trace, const Imported &imported, const Compiled &compiled) {
   json::Array results, writes, inputs, contents;
   size_t fresh = 0;
@@ -68,7 +82,8 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
                     {"writes", std::move(writes)},
                     {"contents", std::move(contents)},
                     {"inputs", std::move(inputs)},
-                    {"products", productList(compiled.plan)}};
+                    {"products", productList(compiled.plan)},
+                    {"convolutions", convolutionList(compiled.plan)}};
   return formatv("{0}", json::Value(std::move(meta)));
 }
 

@@ -144,7 +144,11 @@ bool GraphLowering::lowerGroup(unsigned g) {
   case Family::Elementwise:
   case Family::Cast: return lowerPointwise(group, g);
   case Family::Reduction: return lowerReduction(group, g);
-  case Family::Contraction: return info.shape == ShapeRule::Dot ? lowerDot(last) : lowerMatmul(last);
+  case Family::Contraction:
+    return info.shape == ShapeRule::Dot      ? lowerDot(last)
+           : info.shape == ShapeRule::Matmul ? lowerMatmul(last)
+                                             : lowerConv(last);
+  case Family::Pooling: return lowerPool(last);
   case Family::Indexing:
     return info.shape == ShapeRule::Cat           ? lowerCat(last)
            : info.shape == ShapeRule::SliceUpdate ? lowerSliceUpdate(last)
@@ -279,7 +283,7 @@ bool GraphLowering::run(Plan &out) {
   if (!collectGroups() || !orderGroups())
     return false;
   for (unsigned g : order)
-    if (!lowerGroup(g))
+    if (!absorbed.contains(g) && !lowerGroup(g))
       return diag.fail(ErrorKind::Internal, "a kernel could not be lowered"), false;
   return bindResults();
 }

@@ -5,6 +5,7 @@
 #include "compiler/schedule/Access.h"
 #include "compiler/schedule/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include <deque>
 
 namespace torchc::schedule {
@@ -69,6 +70,10 @@ private:
   // LowerContraction.cpp
   bool lowerMatmul(Operation *op);
   bool lowerDot(Operation *op);
+  // LowerWindow.cpp
+  bool lowerConv(Operation *op);
+  bool lowerPool(Operation *op);
+  bool absorbs(llvm::ArrayRef<Operation *> ops, Value bias);
   // LowerIndexing.cpp
   bool lowerIndexing(Operation *op);
   bool lowerCat(Operation *op);
@@ -84,6 +89,7 @@ private:
   std::vector<Group> groups;
   std::vector<unsigned> order;
   std::vector<uint8_t> state; // while ordering
+  llvm::DenseSet<unsigned> absorbed; // groups that an earlier group's step computes
   llvm::DenseMap<Operation *, unsigned> groupOf;
   llvm::DenseMap<Value, unsigned> buffers;
   llvm::DenseMap<Value, Access> accesses, copies;

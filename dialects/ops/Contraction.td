@@ -31,4 +31,49 @@ def Torchc_DotOp : Torchc_Op<"dot"> {
   let vjp = [(op<"mul"> $g, $y), (op<"mul"> $g, $x)];
 }
 
+//===-- convolution (N5) ---------------------------------------------------------------------------------------===//
+// One definition for 1, 2 and 3 spatial dimensions; every list has one entry for each. The three ops are closed under
+// differentiation: each derivative is one of the other two.
+
+class ConvOp<string mnemonic, dag operands, dag attrs> : Torchc_Op<mnemonic> {
+  let family = ContractionFamily;
+  let arguments = !con(operands, attrs, (ins DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding,
+                                         DenseI64ArrayAttr:$dilation, I64Attr:$groups));
+  let flags = ["accumulates"];
+}
+
+// x[N, C, D...] * w[O, C/groups, K...] -> [N, O, L...]
+def Torchc_ConvOp : ConvOp<"conv", (ins AnyRankedTensor:$x, AnyRankedTensor:$w), (ins)> {
+  let summary = "convolution; padding is +0 and takes part";
+  let shape = ConvShape;
+  let api = [Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv1dPadded">,
+             Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv1dNamed">,
+             Api<"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv2dPadded">,
+             Api<"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv2dNamed">,
+             Api<"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv3dPadded">,
+             Api<"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv3dNamed">];
+  let vjpFn = "convVjp";
+  let vjpSaves = ["x", "w"];
+}
+
+// y[N, O, L...], w[O, C/groups, K...] -> [N, C, size...]: each y[o, l] * w[o, c, k] goes to the input element that conv
+// would multiply by w[o, c, k] for l; taps without an output take no part. The transposed convolution.
+def Torchc_ConvInputOp : ConvOp<"conv_input", (ins AnyRankedTensor:$y, AnyRankedTensor:$w), (ins DenseI64ArrayAttr:$size)> {
+  let summary = "convolution's gradient for its input, the transposed convolution";
+  let shape = ConvInputShape;
+  let api = [Api<"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose1d">,
+             Api<"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose2d">,
+             Api<"conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose3d">];
+  let vjpFn = "convInputVjp";
+  let vjpSaves = ["y", "w"];
+}
+
+// x[N, C, D...], y[N, O, L...] -> [O, C/groups, size...]: sums over (n, l) row-major.
+def Torchc_ConvWeightOp : ConvOp<"conv_weight", (ins AnyRankedTensor:$x, AnyRankedTensor:$y), (ins DenseI64ArrayAttr:$size)> {
+  let summary = "convolution's gradient for its weight";
+  let shape = ConvWeightShape;
+  let vjpFn = "convWeightVjp";
+  let vjpSaves = ["x", "y"];
+}
+
 #endif

@@ -60,12 +60,13 @@ def BranchType   : Promote<"Branch">;   // operand 0 is bool, the others have th
 class ShapeRule<string n> { string cppName = n; }
 foreach n = ["Broadcast", "Cast", "Reduce", "ArgReduce", "Matmul", "Dot", "Reshape", "Transpose", "Expand", "Slice",
              "SliceUpdate", "Cat", "IndexSelect", "IndexUpdate", "Gather", "Scatter", "Full", "Arange", "Random",
-             "Like", "RandomInt", "Sort", "Mode", "Search"] in
+             "Like", "RandomInt", "Sort", "Mode", "Search", "Conv", "ConvInput", "ConvWeight", "Pool", "PoolIndex",
+             "PoolInput", "PoolScatter"] in
   def n#"Shape" : ShapeRule<n>;
 
 class Family<string n> { string cppName = n; }
 foreach n = ["Elementwise", "Cast", "Reduction", "Contraction", "View", "Indexing", "Creation", "Random", "Fused",
-             "Library"] in
+             "Library", "Pooling"] in
   def n#"Family" : Family<n>;
 
 // One spelling of PyTorch's API. `schema` is `name(Type arg=default, *, Type kw=default) -> Type` with types Tensor,

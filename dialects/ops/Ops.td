@@ -3,6 +3,7 @@
 include "Elementwise.td"
 include "Reduction.td"
 include "Contraction.td"
+include "Pooling.td"
 include "View.td"
 include "Indexing.td"
 include "Creation.td"

@@ -1,4 +1,5 @@
 #include "dialects/rules/Infer.h"
+#include "dialects/rules/InferWindow.h"
 #include <algorithm>
 
 namespace torchc {
@@ -399,13 +400,17 @@ bool inferSearch(const Call &c) {
   return true;
 }
 
+bool inferWindowOp(const Call &c) { return inferWindow(c.info, c.in, c.attrs, c.out, c.diag); }
+
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
 constexpr Rule rules[] = {inferBroadcast,   inferCast,      inferReduce,      inferArgReduce,   inferMatmul,
                           inferDot,         inferReshapeOp, inferTranspose,   inferExpandOp,    inferSlice,
                           inferSliceUpdate, inferCat,       inferIndexSelect, inferIndexUpdate, inferGather,
                           inferScatter,     inferFull,      inferArange,      inferRandom,      inferLike,
-                          inferRandomInt,   inferSort,      inferMode,        inferSearch};
+                          inferRandomInt,   inferSort,      inferMode,        inferSearch,      inferWindowOp,
+                          inferWindowOp,    inferWindowOp,  inferWindowOp,    inferWindowOp,    inferWindowOp,
+                          inferWindowOp};
 
 } // namespace
 

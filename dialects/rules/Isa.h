@@ -25,6 +25,10 @@ constexpr const char *isaTarget(Isa isa) {
 inline constexpr int gemmTileRows = 6;
 constexpr int gemmTileBytes(Isa isa) { return isa == Isa::V4 ? 256 : 64; }
 
+/// The register tile of convolutions: narrower than that of products, because few networks have a multiple of 64 channels.
+constexpr int convTileRows(Isa isa) { return isa == Isa::V4 ? 8 : 6; }
+constexpr int convTileBytes(Isa isa) { return isa == Isa::V4 ? 128 : 64; }
+
 /// The best ISA that the running processor (and its system) can run; None where x86 lacks AVX2, FMA or BMI2.
 inline Isa processorIsa() {
 #if defined(__x86_64__)

@@ -26,7 +26,8 @@ enum class Family : uint8_t {
   Creation,
   Random,
   Fused,
-  Library
+  Library,
+  Pooling
 };
 
 /// How operands meet before the kernel runs (OpSpec.td).
@@ -57,7 +58,14 @@ enum class ShapeRule : uint8_t {
   RandomInt,
   Sort,
   Mode,
-  Search
+  Search,
+  Conv,
+  ConvInput,
+  ConvWeight,
+  Pool,
+  PoolIndex,
+  PoolInput,
+  PoolScatter
 };
 
 enum OpFlag : uint32_t {

@@ -3,6 +3,7 @@
 // operand's shape (N4) and casts it to the operand's type. Formulas are PyTorch's derivatives.yaml.
 #pragma once
 #include "dialects/rules/Builder.h"
+#include "dialects/rules/VjpWindow.h"
 
 namespace torchc {
 namespace rules {

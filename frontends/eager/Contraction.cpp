@@ -39,11 +39,14 @@ bool joinsRows(const TensorImpl *a, const TensorImpl *b, int batchDims) {
   return true;
 }
 
+/// Multiplications per thread below which starting threads costs more than it gains.
+constexpr int64_t productGrain = 1 << 18;
+
 void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c) {
   int batchDims = c->rank - 2;
   const int64_t *sa = a->strides() + batchDims, *sb = b->strides() + batchDims;
   int64_t m = c->sizes()[batchDims], n = c->sizes()[batchDims + 1], k = a->sizes()[batchDims + 1];
-  int64_t item = itemSize(c->dtype), batches = 1, index[maxRank] = {};
+  int64_t item = itemSize(c->dtype), batches = 1;
   for (int i = 0; i < batchDims; i++)
     batches *= c->sizes()[i];
   if (!(batches * m * n))
@@ -52,20 +55,30 @@ void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c) {
     m *= batches;
     batches = 1;
   }
-  char *pa = a->data, *pb = b->data, *pc = c->data;
-  for (int64_t i = 0; i < batches; i++, pc += m * n * item) {
-    if (!gemm({c->dtype, m, n, k, pa, sa[0], sa[1], pb, sb[0], sb[1], pc, n}))
-      notImplementedFor(r.info.name, c->dtype);
-    for (int d = batchDims - 1; d >= 0; d--) {
-      pa += a->strides()[d] * item;
-      pb += b->strides()[d] * item;
-      if (++index[d] < c->sizes()[d])
-        break;
-      pa -= a->strides()[d] * c->sizes()[d] * item;
-      pb -= b->strides()[d] * c->sizes()[d] * item;
-      index[d] = 0;
+  auto product = [&](int64_t i) {
+    int64_t rest = i, pa = 0, pb = 0;
+    for (int d = batchDims - 1; d >= 0; d--, rest /= c->sizes()[d + 1]) {
+      int64_t at = rest % c->sizes()[d];
+      pa += at * a->strides()[d];
+      pb += at * b->strides()[d];
     }
-  }
+    return gemm({c->dtype, m, n, k, a->data + pa * item, sa[0], sa[1], b->data + pb * item, sb[0], sb[1],
+                 c->data + i * m * n * item, n});
+  };
+  bool ok = true;
+  auto products = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++)
+      if (!product(i))
+        __atomic_store_n(&ok, false, __ATOMIC_RELAXED);
+  };
+  // Threads take whole products where that shares the work evenly; else each product is cut.
+  int64_t threads = numThreads();
+  if (batches >= 4 * threads || batches % threads == 0)
+    parallelFor(0, batches, productGrain / (m * n * std::max<int64_t>(k, 1)) + 1, products);
+  else
+    products(0, batches);
+  if (!ok)
+    notImplementedFor(r.info.name, c->dtype);
 }
 
 TensorImpl *dot(Resolved &r) {
@@ -86,6 +99,8 @@ TensorImpl *runContraction(Resolved &r) {
     notImplementedFor(r.info.name, compute);
   if (r.info.shape == ShapeRule::Dot)
     return dot(r);
+  if (r.info.shape != ShapeRule::Matmul)
+    return runConvolution(r);
   Tensor a = prepared(r.operand(0), compute), b = prepared(r.operand(1), compute);
   Tensor c(newTensor(compute, r.type.dims));
   matmul(r, a.impl(), b.impl(), c.impl());

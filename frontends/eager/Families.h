@@ -24,6 +24,9 @@ TensorImpl *runElementwise(Resolved &r);
 TensorImpl *runCast(Resolved &r);
 TensorImpl *runReduction(Resolved &r);
 TensorImpl *runContraction(Resolved &r);
+/// runContraction's convolutions.
+TensorImpl *runConvolution(Resolved &r);
+TensorImpl *runPooling(Resolved &r);
 TensorImpl *runView(Resolved &r);
 TensorImpl *runIndexing(Resolved &r);
 TensorImpl *runCreation(Resolved &r);

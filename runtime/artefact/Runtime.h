@@ -16,7 +16,7 @@ struct torchc_instance {
   const uint8_t *weights;
   void *mapping; // of an external weights file
   uint64_t mappingBytes;
-  void *scratch; // of torchc_gemm
+  void *scratch; // of torchc_gemm and torchc_conv
   int32_t status;
   char message[rtMessageBytes];
 };

@@ -1,5 +1,6 @@
 #include "runtime/exec/Executable.h"
 #include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Conv.h"
 #include "runtime/kernels/Gemm.h"
 #include "runtime/kernels/Pack.h"
 #include <cstring>
@@ -16,6 +17,7 @@ void *resolveRuntimeSymbol(void *, const char *name) {
       {"memcpy", reinterpret_cast<void *>(&std::memcpy)},
       {"memmove", reinterpret_cast<void *>(&std::memmove)},
       {"memset", reinterpret_cast<void *>(&std::memset)},
+      {"torchc_conv", reinterpret_cast<void *>(&torchc_conv)},
       {"torchc_gemm", reinterpret_cast<void *>(&torchc_gemm)},
       {"torchc_parallel_for", reinterpret_cast<void *>(&torchc_parallel_for)},
   };

@@ -1,4 +1,5 @@
 #include "runtime/kernels/Gemm.h"
+#include "runtime/kernels/Transpose4.h"
 #include <cstring>
 
 namespace torchc {
@@ -19,20 +20,6 @@ inline int64_t roundUp(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 inline int64_t rowBlock(int64_t m, int64_t tileRows) {
   int64_t passes = (m + blockRows - 1) / blockRows;
   return roundUp((m + passes - 1) / passes, tileRows);
-}
-
-template <class T> struct Four {
-  typedef T type __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T))));
-};
-template <class T> using V4 = typename Four<T>::type;
-template <class T> inline V4<T> load4(const T *p) { return *reinterpret_cast<const V4<T> *>(p); }
-template <class T> inline void store4(T *p, V4<T> v) { *reinterpret_cast<V4<T> *>(p) = v; }
-
-template <class T> inline void transpose4(V4<T> r[4]) {
-  V4<T> a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-  V4<T> c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-  r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-  r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5), r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
 /// Panels are whole cache lines wide: a copy of known size needs no call.

@@ -42,6 +42,11 @@ enum class PackForm : uint8_t {
   FusedRows = 7,
   /// The same with the reduced axis outermost: begin/end over columns, sizesStrides = {rows, row stride, ..}.
   FusedCols = 8,
+  /// One panel of a convolution by N5: arguments in compiler/lower/Window.h, aux = its variant. op = 0. Callers use conv()
+  /// of runtime/kernels/Conv.h.
+  Conv = 9,
+  /// ptrs = {out, in, status}, sizesStrides = PoolGeometry, begin/end over planes.
+  Pool = 10,
 };
 
 /// An op number: converts from OpId and from plain numbers.
@@ -104,6 +109,10 @@ inline Kernel packReduceCols(PackOp op, DType in) {
 inline Kernel packGemm(DType dtype, uint32_t variant = 0) {
   return detail::packSearch(packKey(PackForm::Gemm, 0u, dtype, variant));
 }
+inline Kernel packConv(DType dtype, uint32_t variant) {
+  return detail::packSearch(packKey(PackForm::Conv, 0u, dtype, variant));
+}
+inline Kernel packPool(PackOp op, DType dtype) { return detail::packSearch(packKey(PackForm::Pool, op, dtype, 0)); }
 inline Kernel packRandom(PackOp op, DType dtype) { return detail::packSearch(packKey(PackForm::Random, op, dtype, 0)); }
 inline Kernel packFused(PackForm form, PackOp op, DType dtype, uint32_t variant = 0) {
   return detail::packSearch(packKey(form, op, dtype, variant));

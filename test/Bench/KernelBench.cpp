@@ -1,14 +1,16 @@
 // Speed of generated kernels on one thread, against the machine's own limits measured in the same run:
-// GEMM as a share of the FMA peak, memory-bound kernels in GB/s. Arguments: threads (1), then `gemm` or `memory` for one part.
+// GEMM as a share of the FMA peak, memory-bound kernels in GB/s. Arguments: threads (1), then `gemm`, `conv` or `memory` for one part.
 #include "dialects/rules/OpInfo.h"
 #include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Conv.h"
 #include "runtime/kernels/Gemm.h"
 #include "runtime/kernels/Pack.h"
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
+#include <cstring>
 #include <sys/mman.h>
+#include <tuple>
 #include <vector>
 
 using namespace torchc;
@@ -89,6 +91,44 @@ static void benchGemm() {
   }
 }
 
+/// Square images and kernels; all three products of a convolution, and one image with its share of a batch of 16.
+static void benchConv() {
+  double pk = peak();
+  struct Shape {
+    int64_t c, o, groups, size, kernel, stride;
+  };
+  const Shape shapes[] = {{128, 128, 1, 28, 3, 1}, {64, 64, 1, 56, 3, 1},  {256, 256, 1, 14, 3, 1}, {512, 512, 1, 7, 3, 1},
+                          {256, 64, 1, 56, 1, 1},  {3, 64, 1, 112, 7, 2},  {16, 32, 1, 8, 3, 1},    {96, 96, 96, 56, 3, 1}};
+  for (const Shape &h : shapes) {
+    int64_t pad = h.kernel / 2, out = (h.size + 2 * pad - h.kernel) / h.stride + 1;
+    std::printf("conv %ldx%ld %3ld->%3ld %3ld/%ld", long(h.kernel), long(h.kernel), long(h.c), long(h.o), long(h.size),
+                long(h.stride));
+    for (int64_t n : {1, 16}) {
+      float *x = make(n * h.c * h.size * h.size), *w = make(h.o * h.c / h.groups * h.kernel * h.kernel),
+            *y = make(n * h.o * out * out);
+      ConvGeometry g{n,
+                     h.c,
+                     h.o,
+                     h.groups,
+                     {1, h.size, h.size},
+                     {1, out, out},
+                     {1, h.kernel, h.kernel},
+                     {1, h.stride, h.stride},
+                     {0, pad, pad},
+                     {1, 1, 1}};
+      double flops = 2e-9 * double(n * h.o * out * out * (h.c / h.groups) * h.kernel * h.kernel);
+      std::printf("  n=%-2ld", long(n));
+      for (auto [name, what, a, b, to] : {std::tuple{"y", ConvWhat::Output, x, w, y}, {"x", ConvWhat::Input, y, w, x},
+                                          {"w", ConvWhat::Weight, x, y, w}}) {
+        double rate = flops / best([&] { conv({DType::F32, what, g, a, b, to}); }, 0.2);
+        std::printf("  %s %6.1f %5.1f%%", name, rate, 100 * rate / pk);
+      }
+      std::free(x), std::free(w), std::free(y);
+    }
+    std::printf("\n");
+  }
+}
+
 static void benchMemory() {
   for (int64_t n : {int64_t(1), int64_t(7), int64_t(2000), int64_t(60000), int64_t(1000000), int64_t(16000000)}) {
     float *a = make(n), *b = make(n), *c = make(n), out;
@@ -136,9 +176,12 @@ static void benchMemory() {
 int main(int argc, char **argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   setNumThreads(argc > 1 ? std::atoi(argv[1]) : 1);
-  std::string_view part = argc > 2 ? argv[2] : "";
-  if (part != "memory")
+  bool all = argc < 3;
+  auto wanted = [&](const char *name) { return all || !std::strcmp(argv[2], name); };
+  if (wanted("gemm"))
     benchGemm();
-  if (part != "gemm")
+  if (wanted("conv"))
+    benchConv();
+  if (wanted("memory"))
     benchMemory();
 }

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+import op_window
 from op_samples import (
     Rng,
     Sample,
@@ -211,4 +212,5 @@ ROWS: tuple[Row, ...] = (
         bodies=("exp", "log"),
     ),
     Row("cross_entropy", _cross_entropy, cross_entropy_samples, FLOATS, bodies=("exp", "log")),
+    *(Row(*row) for row in op_window.ROWS),
 )

@@ -77,6 +77,95 @@ ERRORS: dict[str, tuple[type[Exception], Call]] = {
         ValueError,
         lambda F: F.nn.functional.cross_entropy(F.ones(2, 3), F.tensor([0, 1, 2])),
     ),
+    "conv2d channels": (RuntimeError, lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 3, 3, 3))),
+    "conv2d groups": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 1, 3, 3), groups=3),
+    ),
+    "conv2d no groups": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), groups=0),
+    ),
+    "conv2d padding": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), padding=-1),
+    ),
+    "conv2d padding name": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), padding="full"),
+    ),
+    "conv2d same with stride": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), stride=2, padding="same"),
+    ),
+    "conv2d stride": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), stride=0),
+    ),
+    "conv2d strides": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), stride=[1, 1, 1]),
+    ),
+    "conv2d stride type": (
+        TypeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), stride=1.5),
+    ),
+    "conv2d kernel": (RuntimeError, lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 9, 9))),
+    "conv2d dtypes": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3, dtype=F.float64)),
+    ),
+    "conv2d bias": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(4, 2, 3, 3), F.ones(3)),
+    ),
+    "conv2d rank": (RuntimeError, lambda F: F.conv2d(F.ones(2, 2), F.ones(4, 2, 3, 3))),
+    "conv2d no outputs": (
+        RuntimeError,
+        lambda F: F.conv2d(F.ones(1, 2, 6, 6), F.ones(0, 2, 3, 3)),
+    ),
+    "conv2d of bools": (
+        NotImplementedError,
+        lambda F: F.conv2d(F.eq(F.ones(1, 1, 3, 3), 1), F.eq(F.ones(1, 1, 3, 3), 1)),
+    ),
+    "conv_transpose2d output_padding": (
+        RuntimeError,
+        lambda F: F.conv_transpose2d(F.ones(1, 2, 6, 6), F.ones(2, 3, 3, 3), output_padding=1),
+    ),
+    "conv_transpose2d channels": (
+        RuntimeError,
+        lambda F: F.conv_transpose2d(F.ones(1, 2, 6, 6), F.ones(3, 3, 3, 3)),
+    ),
+    "conv_transpose2d size": (
+        RuntimeError,
+        lambda F: F.conv_transpose2d(F.ones(1, 2, 6, 6), F.ones(2, 3, 3, 3), padding=5),
+    ),
+    "max_pool2d stride": (RuntimeError, lambda F: F.max_pool2d(F.ones(1, 2, 6, 6), 2, 0)),
+    "max_pool2d padding": (RuntimeError, lambda F: F.max_pool2d(F.ones(1, 2, 6, 6), 2, padding=2)),
+    "max_pool2d kernel": (RuntimeError, lambda F: F.max_pool2d(F.ones(1, 2, 6, 6), 9)),
+    "max_pool2d kernels": (RuntimeError, lambda F: F.max_pool2d(F.ones(1, 2, 6, 6), [2, 2, 2])),
+    "max_pool2d dilation": (
+        RuntimeError,
+        lambda F: F.max_pool2d(F.ones(1, 2, 6, 6), 2, dilation=0),
+    ),
+    "max_pool2d rank": (RuntimeError, lambda F: F.max_pool2d(F.ones(3, 3), 2)),
+    "max_pool2d of nothing": (RuntimeError, lambda F: F.max_pool2d(F.zeros(1, 0, 6, 6), 2)),
+    "max_pool2d of bools": (
+        NotImplementedError,
+        lambda F: F.max_pool2d(F.eq(F.ones(1, 1, 2, 2), 1), 2),
+    ),
+    "avg_pool2d divisor": (
+        RuntimeError,
+        lambda F: F.avg_pool2d(F.ones(1, 2, 6, 6), 2, divisor_override=0),
+    ),
+    "avg_pool2d of bytes": (
+        NotImplementedError,
+        lambda F: F.avg_pool2d(F.ones(1, 2, 6, 6, dtype=F.uint8), 2),
+    ),
+    "adaptive_avg_pool2d size": (
+        RuntimeError,
+        lambda F: F.adaptive_avg_pool2d(F.ones(1, 2, 6, 6), -1),
+    ),
     "in-place dtype": (RuntimeError, lambda F: F.tensor([1, 2]).add_(0.5)),
     "in-place shape": (RuntimeError, lambda F: F.ones(1).add_(F.ones(3))),
     "in-place leaf": (RuntimeError, lambda F: F.ones(2).requires_grad_().add_(1)),

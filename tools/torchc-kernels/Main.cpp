@@ -101,10 +101,10 @@ static int emitTables() {
   return writeFile(StringRef(object.data(), object.size()));
 }
 
-/// Matrix products and random numbers are calls in compiled graphs; everything else is compiled into them.
+/// Matrix products, convolutions, pools and random numbers are calls in compiled graphs; everything else is compiled into them.
 static bool isCalled(const pack::PlannedKernel &k) {
   PackForm form = PackForm(k.key >> 56);
-  return form == PackForm::Gemm || form == PackForm::Random;
+  return form == PackForm::Gemm || form == PackForm::Conv || form == PackForm::Pool || form == PackForm::Random;
 }
 
 static int emitMembers(const codegen::TargetInfo &target) {

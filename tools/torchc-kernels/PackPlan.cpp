@@ -3,6 +3,7 @@
 #include "compiler/lower/Gemm.h"
 #include "compiler/lower/Random.h"
 #include "compiler/lower/Reduce.h"
+#include "compiler/lower/Window.h"
 #include "dialects/rules/OpInfo.h"
 #include "runtime/kernels/Pack.h"
 #include "llvm/ADT/STLExtras.h"
@@ -25,6 +26,8 @@ private:
   void elementwise(OpId id, const OpInfo &info);
   void casts();
   void gemms();
+  void convolutions();
+  void pools(OpId id, const OpInfo &info);
   void random(OpId id, const OpInfo &info);
   void reduction(OpId id, const OpInfo &info);
   void dots(OpId id, const OpInfo &info);
@@ -124,6 +127,44 @@ void Planner::gemms() {
         });
 }
 
+void Planner::convolutions() {
+  static const char *variants[lower::convVariants] = {"shared", "lanes"};
+  for (DType t : {DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64})
+    for (unsigned v = 0; v < lower::convVariants; ++v)
+      add(packKey(PackForm::Conv, 0u, t, v), "conv_" + std::string(shortName(t)) + "_" + variants[v],
+          [t, v](KernelBuilder &b, llvm::StringRef name, Diag &) {
+            lower::emitConvStrip(b, name, t, lower::ConvVariant(v));
+            return true;
+          });
+}
+
+lower::PoolKind poolKind(const OpInfo &info) {
+  switch (info.shape) {
+  case ShapeRule::PoolIndex: return lower::PoolKind::MaxIndex;
+  case ShapeRule::PoolScatter: return lower::PoolKind::MaxInput;
+  case ShapeRule::PoolInput: return lower::PoolKind::MeanInput;
+  default: return info.flags & OpAccumulates ? lower::PoolKind::Mean : lower::PoolKind::Max;
+  }
+}
+
+/// Ops that accumulate run in their op-math type; means only in types that divide.
+void Planner::pools(OpId id, const OpInfo &info) {
+  lower::PoolKind kind = poolKind(info);
+  bool isMean = kind == lower::PoolKind::Mean || kind == lower::PoolKind::MeanInput;
+  for (int d = int(DType::U8); d < numComputeDTypes; ++d) {
+    DType t = DType(d);
+    if ((isMean && t != DType::F32 && t != DType::F64 && t != DType::I64) ||
+        ((info.flags & OpAccumulates) && isReducedFloat(t)))
+      continue;
+    add(packKey(PackForm::Pool, id, t, 0), std::string(info.name) + "_" + std::string(shortName(t)),
+        [t, kind](KernelBuilder &b, llvm::StringRef name, Diag &) {
+          lower::emitPool(b, name, t, kind);
+          return true;
+        });
+  }
+}
+
+/// Every random op starts from uniform numbers; those with a body of their own compute on from them.
 void Planner::random(OpId id, const OpInfo &info) {
   if (info.shape == ShapeRule::RandomInt) {
     bool wide = id == OpId::RandintWide;
@@ -178,11 +219,14 @@ std::vector<PlannedKernel> Planner::run() {
       reduction(OpId(i), info);
     else if (info.family == Family::Contraction && info.shape == ShapeRule::Dot)
       dots(OpId(i), info);
+    else if (info.family == Family::Pooling)
+      pools(OpId(i), info);
     else if (info.family == Family::Random)
       random(OpId(i), info);
   }
   casts();
   gemms();
+  convolutions();
   llvm::sort(kernels, [](const auto &a, const auto &b) { return a.key < b.key; });
   return std::move(kernels);
 }

@@ -2,7 +2,9 @@
 #include "compiler/link/FromProgram.h"
 #include "compiler/link/Link.h"
 #include "compiler/lower/Gemm.h"
+#include "compiler/lower/Window.h"
 #include "dialects/trace/TraceFile.h"
+#include "runtime/kernels/Conv.h"
 #include "runtime/kernels/Gemm.h"
 #include "tools/torchc/SelfTest.h"
 #include "llvm/ADT/StringExtras.h"
@@ -58,6 +60,22 @@ void setProducts(const link::ObjectMeta &meta, codegen::Isa isa, link::Model &mo
   }
 }
 
+/// The same for convolutions.
+void setConvolutions(const link::ObjectMeta &meta, codegen::Isa isa, link::Model &model) {
+  const codegen::TargetInfo &target = codegen::targetInfo(isa);
+  for (const link::ObjectMeta::Convolution &c : meta.convolutions) {
+    lower::ConvTile tile = lower::convTile(target, c.dtype);
+    ConvKernels shape{nullptr, nullptr, tile.rows, tile.columns()};
+    ConvCall call{c.dtype, c.what, c.geometry, nullptr, nullptr, nullptr};
+    model.scratchBytes = std::max<uint64_t>(model.scratchBytes, convScratchBytes(shape, call));
+    if (any_of(model.convolutions, [&](const link::Convolution &q) { return q.dtype == c.dtype; }))
+      continue;
+    std::string stem = "torchc_k_conv_" + std::string(shortName(c.dtype)), suffix = "_" + target.name.str();
+    model.convolutions.push_back(
+        {c.dtype, tile.rows, tile.columns(), stem + "_shared" + suffix, stem + "_lanes" + suffix});
+  }
+}
+
 } // namespace
 
 bool shipProgram(const SavedProgram &program, StringRef object, StringRef hostObject, const ShipOptions &o,
@@ -69,6 +87,7 @@ bool shipProgram(const SavedProgram &program, StringRef object, StringRef hostOb
   if (!readMeta(object, meta, diag) || !link::modelFromProgram(program, meta, model, diag))
     return false;
   setProducts(meta, o.isa, model);
+  setConvolutions(meta, o.isa, model);
   link::ObjectMeta host;
   if (!hostObject.empty() &&
       (!readMeta(hostObject, host, diag) || !addSelfTest(hostObject, host.arenaBytes, model, diag)))

@@ -40,6 +40,13 @@ typedef struct torchc_product_desc {
   uint32_t dtype, columns;
 } torchc_product_desc;
 
+/* The same for convolutions; run is torchc_conv_run_BYTES. */
+typedef struct torchc_conv_desc {
+  torchc_entry_function shared, lanes;
+  void (*run)(const void *kernels, const void *call, void *scratch);
+  uint32_t dtype, rows, columns;
+} torchc_conv_desc;
+
 enum torchc_weights_place {
   TORCHC_WEIGHTS_NONE = 0,
   TORCHC_WEIGHTS_SECTION = 1, /* `weights` points to them */
@@ -63,8 +70,9 @@ typedef struct torchc_model_desc {
   const char *const *traps; /* text of status value i + 1 */
   const torchc_selftest_desc *tests;
   const torchc_product_desc *products;
-  uint64_t scratch_bytes; /* what torchc_gemm needs at most */
-  uint32_t weight_count, trap_count, product_count;
+  const torchc_conv_desc *convolutions;
+  uint64_t scratch_bytes; /* what torchc_gemm and torchc_conv need at most */
+  uint32_t weight_count, trap_count, product_count, conv_count;
   uint32_t weights_place; /* enum torchc_weights_place */
   uint32_t isa;           /* enum torchc_isa */
 } torchc_model_desc;
@@ -93,6 +101,9 @@ TORCHC_HIDDEN void torchc_parallel_for(int64_t begin, int64_t end, int64_t grain
                                        void (*body)(void *context, int64_t begin, int64_t end), void *context);
 /* The same for a batch of matrix products (runtime/kernels/Gemm.h); its status pointer must be that of an instance. */
 TORCHC_HIDDEN void torchc_gemm(void **ptrs, const int64_t *sizes_strides, const void *scalars, int64_t begin,
+                               int64_t end);
+/* And for a convolution (runtime/kernels/Conv.h). */
+TORCHC_HIDDEN void torchc_conv(void **ptrs, const int64_t *sizes_strides, const void *scalars, int64_t begin,
                                int64_t end);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import composite, ops, random
+from . import composite, ops, random, window_ops
 from .dtypes import Arr, DType, Number, promote_types, result_type  # noqa: F401
 from .ops import _sizes
 from .tensor import Tensor, no_grad, run_backward, set_grad_enabled, write_in_place  # noqa: F401
@@ -126,8 +126,10 @@ nn = SimpleNamespace(
         softmax=ops.softmax,
         cross_entropy=composite.cross_entropy,
         one_hot=ops.one_hot,
+        **window_ops.FUNCTIONS,
     )
 )
 autograd = SimpleNamespace(grad=grad)
+globals().update(window_ops.TOP_LEVEL)
 globals().update({d.torch_name: d for d in DType})
 AnyNumber = Number
