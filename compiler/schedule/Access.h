@@ -10,6 +10,7 @@ struct Access {
   mlir::Value base; // the value whose buffer is read
   int64_t offset = 0; // elements
   Dims dims, strides;
+  int buffer = -1; // number of a buffer that holds a copy of the value; -1: the value's own
 
   bool contiguous() const;
 };

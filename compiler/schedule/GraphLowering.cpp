@@ -118,9 +118,8 @@ std::optional<Access> GraphLowering::contiguous(Value v) {
     return a;
   if (auto it = copies.find(v); it != copies.end())
     return it->second;
-  buffers[v] = newBuffer(dtypeOf(v), dimsOf(v).numel()); // v is a view: it had no buffer of its own
-  Access copy{v, 0, a->dims, rowMajor(a->dims)};
-  if (!emitCopy(pointer(*a), a->dims, a->strides, dtypeOf(v), {buffers[v], 0}, copy.strides))
+  Access copy{v, 0, a->dims, rowMajor(a->dims), int(newBuffer(dtypeOf(v), dimsOf(v).numel()))};
+  if (!emitCopy(pointer(*a), a->dims, a->strides, dtypeOf(v), pointer(copy), copy.strides))
     return std::nullopt;
   copies[v] = copy;
   return copy;
@@ -198,7 +197,7 @@ bool GraphLowering::bindFresh(Value v) {
   if (!a)
     return false;
   unsigned number = plan->numResults++;
-  unsigned buffer = bufferOf(a->base);
+  unsigned buffer = pointer(*a).buffer;
   const Buffer &own = plan->buffers[buffer];
   bool whole = a->contiguous() && a->offset == 0 && own.elements == a->dims.numel();
   if (!whole || own.place != Buffer::Arena) {

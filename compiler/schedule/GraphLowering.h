@@ -47,7 +47,7 @@ private:
   bool usedOutside(Value v, unsigned g);
   std::string kernelName(llvm::StringRef what);
   Step &addStep(std::string callee);
-  Pointer pointer(const Access &a) { return {bufferOf(a.base), a.offset}; }
+  Pointer pointer(const Access &a) { return {a.buffer < 0 ? bufferOf(a.base) : unsigned(a.buffer), a.offset}; }
   /// An access that is row-major: the value's own, or that of a copy made now.
   std::optional<Access> contiguous(Value v);
   bool fail(Operation *op, std::string text);

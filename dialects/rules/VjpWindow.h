@@ -46,10 +46,10 @@ template <class B, class C> typename B::V maxPoolVjp(B &b, const C &c, const typ
   return b.op(OpId::MaxPoolInput, {g, c.operand(0)}, {c.attr(0), c.attr(1), c.attr(2), c.attr(3), c.attr(4)});
 }
 
-/// What the windows chose: planes are rows, read at their indices. Where that is doesn't change with x.
+/// What the windows chose: planes are rows, read at their indices. Where they lie doesn't change with x: zeros, as in PyTorch.
 template <class B, class C> typename B::V maxPoolInputVjp(B &b, const C &c, const typename B::V &g, int operand) {
   if (operand == 1)
-    return typename B::V();
+    return zeros(b, c.operandDims(1), b.dtype(g));
   Dims x = c.operandDims(1), y = c.operandDims(0);
   int n = int(c.attr(0).size);
   int64_t planes = 1, in = 1, out = 1;

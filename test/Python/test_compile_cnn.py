@@ -37,7 +37,7 @@ def digits(root):
     return images, torch.from_numpy(labels.astype(np.int64))
 
 
-def _trained(digits, compiled, epochs=3):
+def _trained(digits, compiled, epochs=8):
     images, labels = digits
     torch.manual_seed(0)
     network = Network()
@@ -67,4 +67,4 @@ def test_compiled_training_has_the_losses_of_eager_training(digits):
     assert losses == again
     assert accuracy == same_accuracy and accuracy > 0.85
     assert losses[-1] < 0.3 * losses[0]
-    assert "torchc_entry" in str(step.report()) or step.report() is not None
+    assert step.counts()["launches"] > 200, step.report()

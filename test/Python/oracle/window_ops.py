@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import grad, ops, window
+from . import grad, index, ops, window
 from .dtypes import Arr, DType, from_compute, to_compute
 from .tensor import Node, Tensor, make
 
@@ -169,7 +169,12 @@ def _adaptive(x: Tensor, dims: int, size: Given) -> window.Windows:
 def _max(x: Tensor, windows: window.Windows) -> Tensor:
     values = window.max_pool(to_compute(x.arr), windows)
     return make(
-        from_compute(values, x.dtype), "max_pool", [x], indices=_indices(x, windows), dims=len(windows.size)
+        from_compute(values, x.dtype),
+        "max_pool",
+        [x],
+        x=x,
+        indices=_indices(x, windows),
+        dims=len(windows.size),
     )
 
 
@@ -177,14 +182,35 @@ def _indices(x: Tensor, windows: window.Windows) -> Tensor:
     return make(Arr(DType.I64, window.max_pool_index(to_compute(x.arr), windows)))
 
 
-def _max_vjp(n: Node, g: Tensor) -> grad.Cotangents:
+def _rows(shape: Sequence[int], dims: int) -> Ints:
+    """Planes as rows."""
+    return math.prod(shape[: len(shape) - dims]), math.prod(shape[len(shape) - dims :])
+
+
+def _max_input(g: Tensor, x: Tensor, indices: Tensor, dims: int) -> Tensor:
     """Zeros with g added at the indices, in ascending order: that of gather in each plane."""
+    rows = _rows(g.shape, dims)
+    sums = index.scatter_add(
+        ops.zeros(_rows(x.shape, dims), dtype=g.dtype).arr,
+        1,
+        Arr(DType.I64, indices.arr.data.reshape(rows)),
+        Arr(g.dtype, g.arr.data.reshape(rows)),
+    )
+    out = Arr(g.dtype, sums.data.reshape(x.shape))
+    return make(out, "max_pool_input", [g, x], indices=indices, dims=dims)
+
+
+def _max_vjp(n: Node, g: Tensor) -> grad.Cotangents:
+    return [_max_input(g, n.x, n.indices, n.dims)]
+
+
+def _max_input_vjp(n: Node, g: Tensor) -> grad.Cotangents:
+    """What lies at the indices; x itself changes nothing."""
     dtype, shape = n.metas[0]
-    planes = math.prod(shape[: len(shape) - n.dims])
-    rows = (planes, -1) if g.numel() else (planes, 0)
-    zero = ops.zeros((planes, math.prod(shape) // max(planes, 1)), dtype=dtype)
-    sums = ops.scatter_add(zero, 1, ops.reshape(n.indices, rows), ops.reshape(g, rows))
-    return [ops.reshape(sums, shape)]
+    rows = ops.reshape(g, _rows(g.shape, n.dims))
+    picked = ops.gather(rows, 1, ops.reshape(n.indices, _rows(shape, n.dims)))
+    zero = ops.zeros(n.metas[1][1], dtype=dtype) if n.needs(1) else None
+    return [ops.reshape(picked, shape) if n.needs(0) else None, zero]
 
 
 def _avg(x: Tensor, windows: window.Windows, divisor: int = 0) -> Tensor:
@@ -254,6 +280,7 @@ grad.VJPS.update(
         "conv_input": _conv_input_vjp,
         "conv_weight": _conv_weight_vjp,
         "max_pool": _max_vjp,
+        "max_pool_input": _max_input_vjp,
         "avg_pool": lambda n, g: [_avg_input(g, *n.args)],
         "avg_pool_input": lambda n, g: [_avg(g, *n.args)],
     }
