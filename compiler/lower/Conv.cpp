@@ -16,14 +16,15 @@ namespace {
 class ConvEmitter {
 public:
   ConvEmitter(KernelBuilder &b, DType t, ConvVariant variant)
-      : b(b), type(t), lanesOfA(variant == ConvVariant::Lanes), tile(convTile(b.target(), t)),
+      : b(b), type(t), lanesOfA(variant == ConvVariant::Lanes),
+        steps(variant != ConvVariant::Shared), tile(convTile(b.target(), t)),
         align(unsigned(itemSize(t))) {}
   void run(llvm::StringRef name);
 
 private:
   void tileOf(unsigned rows, Value row);
   Values entry(unsigned rows, Value fields, ValueRange rowPointers, ValueRange accs);
-  Values product(unsigned rows, ValueRange rowPointers, Value aIndex, Value bRow, ValueRange accs);
+  Values product(unsigned rows, ValueRange rowPointers, Value aIndex, unsigned aOffset, Value bRow, ValueRange accs);
   void finish(unsigned rows, Value row, ValueRange accs);
   Value multiplyAdd(Value x, Value y, Value z) {
     if (isFloat(type))
@@ -37,7 +38,7 @@ private:
 
   KernelBuilder &b;
   DType type;
-  bool lanesOfA;
+  bool lanesOfA, steps;
   ConvTile tile;
   unsigned align;
   Type element, vector;
@@ -45,12 +46,13 @@ private:
 };
 
 /// One k: B's row, and a product of it per row of A.
-Values ConvEmitter::product(unsigned rows, ValueRange rowPointers, Value aIndex, Value bRow, ValueRange accs) {
+Values ConvEmitter::product(unsigned rows, ValueRange rowPointers, Value aIndex, unsigned aOffset, Value bRow,
+                            ValueRange accs) {
   Values bv, out;
   for (unsigned v = 0; v < tile.vectors; ++v)
     bv.push_back(b.loadRaw(b.addressAt(bRow, int64_t(v) * tile.lanes, element), vector, align));
   for (unsigned r = 0; r < rows; ++r) {
-    Value at = b.address(rowPointers[r], aIndex, element), shared;
+    Value at = b.addressAt(b.address(rowPointers[r], aIndex, element), aOffset, element), shared;
     if (!lanesOfA)
       shared = b.splat(b.loadRaw(at, element, align), tile.lanes);
     for (unsigned v = 0; v < tile.vectors; ++v) {
@@ -74,11 +76,12 @@ Values ConvEmitter::entry(unsigned rows, Value fields, ValueRange rowPointers, V
       Values sums(carriedSums.begin(), carriedSums.end());
       Value at = in[in.size() - 2], bAt = in[in.size() - 1];
       for (unsigned t = 0; t < times; ++t) {
-        sums = product(rows, rowPointers, at, bAt, sums);
+        sums = product(rows, rowPointers, at, steps ? 0 : t, bAt, sums);
         bAt = b.address(bAt, bStep, element);
-        at = b.add(at, aStep);
+        if (steps)
+          at = b.add(at, aStep);
       }
-      sums.push_back(at);
+      sums.push_back(steps ? at : b.add(at, b.i64(times)));
       sums.push_back(bAt);
       return sums;
     };

@@ -14,10 +14,11 @@ struct ConvTile {
 ConvTile convTile(const codegen::TargetInfo &target, DType t);
 
 enum class ConvVariant : uint8_t {
-  Shared = 0, // A has one element per row and k: sums over channels or positions
-  Lanes = 1,  // A has a column's own element: depthwise convolutions
+  Shared = 0,  // A has one element per row and k, aStep is 1: sums over channels or positions
+  Lanes = 1,   // A has a column's own element: depthwise convolutions
+  Stepped = 2, // as Shared, with any aStep
 };
-inline constexpr unsigned convVariants = 2;
+inline constexpr unsigned convVariants = 3;
 
 /// Adds a strip kernel (E5): rows [begin, end) of one panel of NR columns. k runs through a table of entries
 /// {a offset, b offset, count}: count products at A + rows[i] + a + n * aStep and B + b + n * bStep, n ascending;

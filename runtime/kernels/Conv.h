@@ -9,9 +9,9 @@
 
 namespace torchc {
 
-/// What the pack has for one type and ISA: PackForm::Conv with aux = 0 shared, 1 lanes (compiler/lower/Window.h).
+/// What the pack has for one type and ISA: PackForm::Conv with aux = 0 shared, 1 lanes, 2 stepped (compiler/lower/Window.h).
 struct ConvKernels {
-  Kernel shared, lanes;
+  Kernel shared, lanes, stepped;
   int64_t rows, columns; // of a register tile
 };
 

@@ -131,7 +131,7 @@ private:
   void outputStrip(int64_t unit, bool add) {
     int64_t group = unit / plan.panels, panel = unit % plan.panels;
     int64_t block = group * plan.blocks + (plan.lanes ? panel : 0);
-    strip(plan.lanes ? ks.lanes : ks.shared, source + block * plan.blockStride(),
+    strip(plan.lanes ? ks.lanes : ks.stepped, source + block * plan.blockStride(),
           other + unit * positions * ks.columns, sums + unit * stripRows * ks.columns, rows, stripRows, ks.columns, add);
   }
 

@@ -128,7 +128,7 @@ void Planner::gemms() {
 }
 
 void Planner::convolutions() {
-  static const char *variants[lower::convVariants] = {"shared", "lanes"};
+  static const char *variants[lower::convVariants] = {"shared", "lanes", "stepped"};
   for (DType t : {DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64})
     for (unsigned v = 0; v < lower::convVariants; ++v)
       add(packKey(PackForm::Conv, 0u, t, v), "conv_" + std::string(shortName(t)) + "_" + variants[v],
