@@ -1,5 +1,6 @@
 #include "compiler/lower/BodyEmitter.h"
 #include "compiler/lower/Convert.h"
+#include "compiler/lower/PoolPairs.h"
 #include "compiler/lower/Window.h"
 #include "dialects/rules/Window.h"
 
@@ -32,7 +33,7 @@ private:
   Value countOf(llvm::ArrayRef<Span> spans);
   Value store(llvm::ArrayRef<Span> spans, ValueRange carried);
   void plainPlanes(Value out);
-  void scatterPlanes(Value out);
+  void scatterPlanes(Value out, Value cotangent);
   void eachWindow(llvm::function_ref<void(llvm::ArrayRef<Span>, Value)> body);
   Value number(Value integer);
   Value divide(Value x, Value count);
@@ -128,7 +129,7 @@ Value PoolEmitter::orderOf(Value x) {
   if (!isFloat(compute))
     return x;
   unsigned bits = element.getIntOrFloatBitWidth();
-  Type key = b.getIntegerType(bits);
+  Type key = b.wide(b.getIntegerType(bits), KernelBuilder::lanesOf(x));
   Value raw = arith::BitcastOp::create(b, key, x);
   Value sign = arith::ShRSIOp::create(b, raw, b.intConst(key, bits - 1));
   Value flipped = arith::XOrIOp::create(b, raw, Value(arith::ShRUIOp::create(b, sign, b.intConst(key, 1))));
@@ -209,7 +210,24 @@ void PoolEmitter::run(llvm::StringRef name) {
   strides[2] = one;
   strides[1] = read[2];
   strides[0] = b.mul(read[1], read[2]);
-  kind == PoolKind::MaxInput ? scatterPlanes(out) : plainPlanes(out);
+  Value cotangent;
+  if (kind == PoolKind::MaxInput) {
+    cotangent = in;
+    in = b.pointer(2);
+  }
+  auto general = [&] { cotangent ? scatterPlanes(out, cotangent) : plainPlanes(out); };
+  if ((kind == PoolKind::Max || cotangent) && type == compute) {
+    PoolPairs::Axis axes[maxSpatial];
+    for (int d = 0; d < maxSpatial; ++d)
+      axes[d] = {inputs[d], outputs[d], kernel[d], stride[d], padding[d], dilation[d]};
+    auto order = [this](Value x) { return orderOf(x); };
+    PoolPairs pairs(b, type, axes, out, in, cotangent, order);
+    Value fits = pairs.applies();
+    b.ifThen(fits, [&] { pairs.emit(); });
+    b.ifThen(arith::XOrIOp::create(b, fits, b.intConst(b.getI1Type(), 1)), general);
+  } else {
+    general();
+  }
   b.endKernel();
 }
 
@@ -243,9 +261,7 @@ void PoolEmitter::plainPlanes(Value out) {
 }
 
 /// Zeros, then each window's cotangent at its maximum.
-void PoolEmitter::scatterPlanes(Value out) {
-  Value cotangent = in;
-  in = b.pointer(2);
+void PoolEmitter::scatterPlanes(Value out, Value cotangent) {
   Value inPlane = b.mul(strides[0], inputs[0]), outPlane = b.mul(b.mul(outputs[0], outputs[1]), outputs[2]);
   b.loop(b.begin(), b.end(), 1, [&](Value p) {
     plane = b.mul(p, inPlane);
