@@ -16,9 +16,8 @@ namespace {
 class ConvEmitter {
 public:
   ConvEmitter(KernelBuilder &b, DType t, ConvVariant variant)
-      : b(b), type(t), lanesOfA(variant == ConvVariant::Lanes),
-        steps(variant != ConvVariant::Shared), tile(convTile(b.target(), t)),
-        align(unsigned(itemSize(t))) {}
+      : b(b), type(t), lanesOfA(variant == ConvVariant::Lanes), steps(variant != ConvVariant::Shared),
+        tile(convTile(b.target(), t)), align(unsigned(itemSize(t))) {}
   void run(llvm::StringRef name);
 
 private:
@@ -101,9 +100,7 @@ void ConvEmitter::finish(unsigned rows, Value row, ValueRange accs) {
     return b.addressAt(base, int64_t(v) * tile.lanes, element);
   };
   unsigned count = rows * tile.vectors;
-  auto add = [&](Value x, Value y) {
-    return isFloat(type) ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y);
-  };
+  auto add = [&](Value x, Value y) { return isFloat(type) ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y); };
   auto where = [&](int64_t flag, ValueRange sums, llvm::function_ref<Value(unsigned, Value)> change) {
     Value set = b.compare(Pred::ne, Value(arith::AndIOp::create(b, flags, b.i64(flag))), b.i64(0));
     auto changed = [&] {

@@ -75,8 +75,8 @@ Span PoolEmitter::windowOf(int d, Value o) {
         Value last = b.add(start, b.mul(b.sub(kernel[d], one), dilation[d]));
         Value inside = arith::AndIOp::create(b, b.compare(Pred::sge, start, zero), b.compare(Pred::slt, last, size));
         return b.ifElse(
-            inside, {b.getI64Type(), b.getI64Type(), b.getI64Type()}, [&] { return Values{start, kernel[d], kernel[d]}; },
-            [&] { return cutWindow(d, start); });
+            inside, {b.getI64Type(), b.getI64Type(), b.getI64Type()},
+            [&] { return Values{start, kernel[d], kernel[d]}; }, [&] { return cutWindow(d, start); });
       });
   return {s[0], s[1], dilation[d], s[2]};
 }

@@ -14,8 +14,8 @@ struct ConvTile {
 ConvTile convTile(const codegen::TargetInfo &target, DType t);
 
 enum class ConvVariant : uint8_t {
-  Shared = 0,  // A has one element per row and k, aStep is 1: sums over channels or positions
-  Lanes = 1,   // A has a column's own element: depthwise convolutions
+  Shared = 0, // A has one element per row and k, aStep is 1: sums over channels or positions
+  Lanes = 1, // A has a column's own element: depthwise convolutions
   Stepped = 2, // as Shared, with any aStep
 };
 inline constexpr unsigned convVariants = 3;

@@ -19,8 +19,8 @@ namespace {
 /// What may be computed where a convolution stores its result: a bias per channel, then relu. Each is the only reader of
 /// what comes before, so that the bits are those of ops on their own.
 struct Epilogue {
-  Operation *last;             // its result is what is stored
-  Value bias;                  // of one element per channel, or null
+  Operation *last; // its result is what is stored
+  Value bias; // of one element per channel, or null
   bool relu = false;
   SmallVector<Operation *, 2> ops;
 };
@@ -124,7 +124,8 @@ bool GraphLowering::lowerPool(Operation *op) {
   Dims dims = dimsOf(out);
   bool isMean = info.numAttrs == 6;
   DType t = dtypeOf(op->getOperand(0));
-  if (t == DType::Bool || ((info.flags & OpAccumulates) && isReducedFloat(t)) || (isMean && !isFloat(t) && t != DType::I64))
+  if (t == DType::Bool || ((info.flags & OpAccumulates) && isReducedFloat(t)) ||
+      (isMean && !isFloat(t) && t != DType::I64))
     return fail(op, "is not lowered in " + std::string(torchName(t)));
   SmallVector<Attr> attrs;
   if (!ir::readAttrs(op, info, attrs))
@@ -145,8 +146,8 @@ bool GraphLowering::lowerPool(Operation *op) {
   int64_t each = 1;
   for (uint32_t i = 0; i < attrs[0].size; i++)
     each *= dims[dims.size() - 1 - int(i)];
-  Step &step = addStep("torchc_k_" + std::string(info.name) + "_" + std::string(shortName(t)) + "_" +
-                       b.target().name.str());
+  Step &step =
+      addStep("torchc_k_" + std::string(info.name) + "_" + std::string(shortName(t)) + "_" + b.target().name.str());
   step.external = true;
   step.writes = {{bufferOf(out), 0}};
   step.reads = reads;

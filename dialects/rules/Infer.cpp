@@ -404,13 +404,12 @@ bool inferWindowOp(const Call &c) { return inferWindow(c.info, c.in, c.attrs, c.
 
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
-constexpr Rule rules[] = {inferBroadcast,   inferCast,      inferReduce,      inferArgReduce,   inferMatmul,
-                          inferDot,         inferReshapeOp, inferTranspose,   inferExpandOp,    inferSlice,
-                          inferSliceUpdate, inferCat,       inferIndexSelect, inferIndexUpdate, inferGather,
-                          inferScatter,     inferFull,      inferArange,      inferRandom,      inferLike,
-                          inferRandomInt,   inferSort,      inferMode,        inferSearch,      inferWindowOp,
-                          inferWindowOp,    inferWindowOp,  inferWindowOp,    inferWindowOp,    inferWindowOp,
-                          inferWindowOp};
+constexpr Rule rules[] = {
+    inferBroadcast, inferCast,     inferReduce,  inferArgReduce,   inferMatmul,   inferDot,         inferReshapeOp,
+    inferTranspose, inferExpandOp, inferSlice,   inferSliceUpdate, inferCat,      inferIndexSelect, inferIndexUpdate,
+    inferGather,    inferScatter,  inferFull,    inferArange,      inferRandom,   inferLike,        inferRandomInt,
+    inferSort,      inferMode,     inferSearch,  inferWindowOp,    inferWindowOp, inferWindowOp,    inferWindowOp,
+    inferWindowOp,  inferWindowOp, inferWindowOp};
 
 } // namespace
 

@@ -27,8 +27,8 @@ bool checkList(const WindowCall &c, int attr, int n, int64_t least) {
     return c.fail("expected " + str(n) + " values for " + c.info.attrs[attr].name + ", got " + list.str());
   for (int64_t v : list)
     if (v < least || ((least > 0 || attr > 0) && v > windowLimit))
-      return c.fail("expected values from " + str(least) + " to " + str(windowLimit) + " for " + c.info.attrs[attr].name + ", got " +
-                    list.str());
+      return c.fail("expected values from " + str(least) + " to " + str(windowLimit) + " for " +
+                    c.info.attrs[attr].name + ", got " + list.str());
   return true;
 }
 

@@ -73,9 +73,8 @@ namespace {
 
 using FamilyFn = TensorImpl *(*)(Resolved &);
 // In the order of enum Family.
-constexpr FamilyFn families[] = {runElementwise, runCast,     runReduction, runContraction, runView,
-                                 runIndexing,    runCreation, runRandom,    runFused,       runLibrary,
-                                 runPooling};
+constexpr FamilyFn families[] = {runElementwise, runCast,   runReduction, runContraction, runView,   runIndexing,
+                                 runCreation,    runRandom, runFused,     runLibrary,     runPooling};
 
 constexpr auto metaDevice = uint8_t(DeviceKind::Meta);
 

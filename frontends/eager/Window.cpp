@@ -20,9 +20,7 @@ TensorImpl *runConvolution(Resolved &r) {
     call.what = ConvWhat::Input;
     call.g = rules::convGeometry(out->dims(), b->dims(), a->dims(), attrs + 1);
     break;
-  default:
-    call.what = ConvWhat::Weight;
-    call.g = rules::convGeometry(a->dims(), out->dims(), b->dims(), attrs + 1);
+  default: call.what = ConvWhat::Weight; call.g = rules::convGeometry(a->dims(), out->dims(), b->dims(), attrs + 1);
   }
   if (out->numel && !conv(call)) {
     if (!convKernels(compute).shared)

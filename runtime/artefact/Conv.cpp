@@ -1,8 +1,8 @@
 // torchc_conv of a shipped model: the runtime's code on the caller's thread, with the kernels that the compiler put in and
 // scratch memory that `create` took, so that `run` allocates nothing. Freestanding C++.
+#include "runtime/artefact/Runtime.h"
 #include "runtime/kernels/ConvPlan.cpp"
 #include "runtime/kernels/ConvTables.cpp"
-#include "runtime/artefact/Runtime.h"
 
 using namespace torchc;
 

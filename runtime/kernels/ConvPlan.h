@@ -32,19 +32,19 @@ inline int64_t blocksOf(int64_t n, int64_t block) { return (n + block - 1) / blo
 
 /// Sizes that follow from a call and the kernels' tile alone.
 struct ConvPlan {
-  bool lanes;        // depthwise: a lane per channel instead of a sum over channels
-  bool swapped;      // Weight: columns are outputs, because there are few source channels
-  int64_t groups;    // of the strips: 1 in the lanes form
+  bool lanes; // depthwise: a lane per channel instead of a sum over channels
+  bool swapped; // Weight: columns are outputs, because there are few source channels
+  int64_t groups; // of the strips: 1 in the lanes form
   int64_t taps;
   int64_t source[maxSpatial], pad[maxSpatial], padded[maxSpatial]; // what A is read from
-  int64_t channels;  // source channels of a group
-  int64_t width;     // channels that lie together in the packed source
-  int64_t blocks;    // of `width` source channels, over all that one strip group reads
-  int64_t columns;   // of the strips within a group: the result's channels; Weight: source channels, or outputs
-  int64_t panels;    // of NR columns
-  int64_t rows;      // Output, Input: positions of the result; Weight: see ConvWeight
-  int64_t depth;     // k of a panel of B
-  int64_t perBlock;  // channel blocks of one block of N3
+  int64_t channels; // source channels of a group
+  int64_t width; // channels that lie together in the packed source
+  int64_t blocks; // of `width` source channels, over all that one strip group reads
+  int64_t columns; // of the strips within a group: the result's channels; Weight: source channels, or outputs
+  int64_t panels; // of NR columns
+  int64_t rows; // Output, Input: positions of the result; Weight: see ConvWeight
+  int64_t depth; // k of a panel of B
+  int64_t perBlock; // channel blocks of one block of N3
 
   ConvPlan(const ConvKernels &ks, const ConvCall &call);
   int64_t blockStride() const { return volume(padded) * width; }

@@ -110,8 +110,8 @@ private:
       else
         sharedStrip(rows, a, b, c, added, entries);
       T *out = static_cast<T *>(call.out) + ((image + slot) * all + column) * plan.rows;
-      storeColumns(c, ks.columns, tables.places + rows.first, rows.count, least(ks.columns, plan.columns - p * ks.columns),
-                   out, plan.rows);
+      storeColumns(c, ks.columns, tables.places + rows.first, rows.count,
+                   least(ks.columns, plan.columns - p * ks.columns), out, plan.rows);
     }
   }
 
@@ -120,8 +120,8 @@ private:
   void strip(Kernel k, const ConvChunk &rows, const T *a, const T *b, T *c, const T *bias, int64_t *entries,
              int64_t count, int64_t aStep, int64_t bStep, int64_t flags) {
     int64_t sizes[] = {count, aStep, bStep, ks.columns, flags};
-    void *ptrs[] = {c, const_cast<T *>(a), const_cast<T *>(b), tables.offsets + rows.first, entries,
-                    const_cast<T *>(bias)};
+    void *ptrs[] = {c,       const_cast<T *>(a),   const_cast<T *>(b), tables.offsets + rows.first,
+                    entries, const_cast<T *>(bias)};
     k(ptrs, sizes, nullptr, 0, rows.count);
   }
   /// What the last block of k does besides.

@@ -124,8 +124,8 @@ void ConvTables::fill(const ConvPlan &plan, const ConvCall &call) {
           for (int64_t y = cj.first; y < cj.first + cj.positions; ++y)
             for (int64_t z = ck.first; z < ck.first + ck.positions; ++z, ++row) {
               offsets[row] = ((axes[0].base[x] * p[1] + axes[1].base[y]) * p[2] + axes[2].base[z]) * plan.width;
-              places[row] = (axes[0].order[x] * axes[1].positions + axes[1].order[y]) * axes[2].positions +
-                            axes[2].order[z];
+              places[row] =
+                  (axes[0].order[x] * axes[1].positions + axes[1].order[y]) * axes[2].positions + axes[2].order[z];
             }
         for (int64_t at = first; at < row; at += convChunkRows)
           chunks[numChunks++] = {at, least(convChunkRows, row - at), {i, j, k}};

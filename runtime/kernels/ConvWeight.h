@@ -132,7 +132,8 @@ private:
     int64_t group = unit / plan.panels, panel = unit % plan.panels;
     int64_t block = group * plan.blocks + (plan.lanes ? panel : 0);
     strip(plan.lanes ? ks.lanes : ks.stepped, source + block * plan.blockStride(),
-          other + unit * positions * ks.columns, sums + unit * stripRows * ks.columns, rows, stripRows, ks.columns, add);
+          other + unit * positions * ks.columns, sums + unit * stripRows * ks.columns, rows, stripRows, ks.columns,
+          add);
   }
 
   /// Unit: group, chunk of outputs, panel of channels, tap.

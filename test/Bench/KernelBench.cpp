@@ -97,8 +97,9 @@ static void benchConv() {
   struct Shape {
     int64_t c, o, groups, size, kernel, stride;
   };
-  const Shape shapes[] = {{128, 128, 1, 28, 3, 1}, {64, 64, 1, 56, 3, 1},  {256, 256, 1, 14, 3, 1}, {512, 512, 1, 7, 3, 1},
-                          {256, 64, 1, 56, 1, 1},  {3, 64, 1, 112, 7, 2},  {16, 32, 1, 8, 3, 1},    {96, 96, 96, 56, 3, 1}};
+  const Shape shapes[] = {{128, 128, 1, 28, 3, 1}, {64, 64, 1, 56, 3, 1},  {256, 256, 1, 14, 3, 1},
+                          {512, 512, 1, 7, 3, 1},  {256, 64, 1, 56, 1, 1}, {3, 64, 1, 112, 7, 2},
+                          {16, 32, 1, 8, 3, 1},    {96, 96, 96, 56, 3, 1}};
   for (const Shape &h : shapes) {
     int64_t pad = h.kernel / 2, out = (h.size + 2 * pad - h.kernel) / h.stride + 1;
     std::printf("conv %ldx%ld %3ld->%3ld %3ld/%ld", long(h.kernel), long(h.kernel), long(h.c), long(h.o), long(h.size),
@@ -118,7 +119,8 @@ static void benchConv() {
                      {1, 1, 1}};
       double flops = 2e-9 * double(n * h.o * out * out * (h.c / h.groups) * h.kernel * h.kernel);
       std::printf("  n=%-2ld", long(n));
-      for (auto [name, what, a, b, to] : {std::tuple{"y", ConvWhat::Output, x, w, y}, {"x", ConvWhat::Input, y, w, x},
+      for (auto [name, what, a, b, to] : {std::tuple{"y", ConvWhat::Output, x, w, y},
+                                          {"x", ConvWhat::Input, y, w, x},
                                           {"w", ConvWhat::Weight, x, y, w}}) {
         double rate = flops / best([&] { conv({DType::F32, what, g, a, b, to}); }, 0.2);
         std::printf("  %s %6.1f %5.1f%%", name, rate, 100 * rate / pk);

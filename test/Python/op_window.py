@@ -1,5 +1,7 @@
-"""Rows of op_db for convolutions and pools: (name, call, samples, dtypes, grad). The functions are those of the package's
-top level, which the oracle's namespace has under the same names."""
+"""Rows of op_db for convolutions and pools: (name, call, samples, dtypes, grad).
+
+The functions are those of the package's top level, which the oracle's namespace has under the same names.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +109,7 @@ MAXIMA = (
 MEANS = (
     ("avg_pool2d", "2x2", (2, 3, 6, 8), {"kernel_size": 2}),
     ("avg_pool2d", "padding", (1, 2, 7, 6), {"kernel_size": 3, "stride": 2, "padding": 1}),
-    ("avg_pool2d", "without padding", (1, 2, 7, 6), {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False}),
+    ("avg_pool2d", "count", (1, 2, 7, 6), {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False}),
     ("avg_pool2d", "ceil", (1, 2, 7, 8), {"kernel_size": (3, 2), "stride": (2, 3), "padding": 1, "ceil_mode": True}),
     ("avg_pool2d", "divisor", (1, 2, 6, 6), {"kernel_size": 3, "stride": 1, "divisor_override": 7}),
     ("avg_pool2d", "unbatched", (3, 6, 5), {"kernel_size": (2, 3), "stride": (3, 1)}),

@@ -73,7 +73,12 @@ def test_a_training_step_answers_with_the_bits_of_eager(tmp_path):
         return torchc.autograd.grad((h * h).sum(), weights)
 
     torchc.manual_seed(5)
-    args = [torchc.rand(2, 1, 12, 12), torchc.rand(20, 1, 3, 3), torchc.rand(24, 20, 3, 3), torchc.rand(24, 1, 2, 2)]
+    args = [
+        torchc.rand(2, 1, 12, 12),
+        torchc.rand(20, 1, 3, 3),
+        torchc.rand(24, 20, 3, 3),
+        torchc.rand(24, 1, 2, 2),
+    ]
     export.save(export.export(step, tuple(args)), tmp_path / "step.tcz")
     run(TORCHC, "compile", "step.tcz", "--emit=exe", "-o", "step", cwd=tmp_path)
     options = []
@@ -91,5 +96,14 @@ def test_a_training_step_answers_with_the_bits_of_eager(tmp_path):
 def test_a_network_compiles_for_every_target(tmp_path, target):
     model = Network(torchc.float32)
     export.save(export.export(model, (torchc.rand(1, 3, 8, 8),)), tmp_path / "net.tcz")
-    run(TORCHC, "compile", "net.tcz", "--emit=so", f"--target={target}", "-o", "net.so", cwd=tmp_path)
+    run(
+        TORCHC,
+        "compile",
+        "net.tcz",
+        "--emit=so",
+        f"--target={target}",
+        "-o",
+        "net.so",
+        cwd=tmp_path,
+    )
     assert (tmp_path / "net.so").stat().st_size < 300_000

@@ -1,4 +1,4 @@
-"""Convolutions and pools past what op_db's rows drive: second derivatives, compiled gradients, threads, a training step."""
+"""Convolutions and pools past what op_db's rows drive: second derivatives, compiled gradients, threads."""
 
 from __future__ import annotations
 

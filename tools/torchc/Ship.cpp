@@ -71,9 +71,8 @@ void setConvolutions(const link::ObjectMeta &meta, codegen::Isa isa, link::Model
     if (any_of(model.convolutions, [&](const link::Convolution &q) { return q.dtype == c.dtype; }))
       continue;
     std::string stem = "torchc_k_conv_" + std::string(shortName(c.dtype)), suffix = "_" + target.name.str();
-    model.convolutions.push_back(
-        {c.dtype, tile.rows, tile.columns(), stem + "_shared" + suffix, stem + "_lanes" + suffix,
-         stem + "_stepped" + suffix});
+    model.convolutions.push_back({c.dtype, tile.rows, tile.columns(), stem + "_shared" + suffix,
+                                  stem + "_lanes" + suffix, stem + "_stepped" + suffix});
   }
 }
 

@@ -60,8 +60,15 @@ Arguments arguments(std::string name, int n, const Tensor &input, const Tensor &
   if (weight->rank != n + 2)
     fail(name + "(): expected a weight of " + str(n + 2) + " dimensions, but got weight of size " +
          weight->dims().str());
-  Arguments a{std::move(name), n, input, weight, bias, perDimension(stride, n, 1, "stride"),
-              perDimension(padding, n, 0, "padding"), perDimension(dilation, n, 1, "dilation"), groups,
+  Arguments a{std::move(name),
+              n,
+              input,
+              weight,
+              bias,
+              perDimension(stride, n, 1, "stride"),
+              perDimension(padding, n, 0, "padding"),
+              perDimension(dilation, n, 1, "dilation"),
+              groups,
               input->rank == n + 2};
   checkPositive(a.padding, 0, "negative padding is not supported");
   checkPositive(a.stride, 1, "non-positive stride is not supported");
@@ -100,8 +107,7 @@ template <class F> Tensor withBias(const Arguments &a, F product) {
 Tensor convolve(const Arguments &a) {
   checkBias(a, a.weight->sizes()[0]);
   return withBias(a, [&](const Tensor &x, const Tensor &w) {
-    return callOp(OpId::Conv, {x, w},
-                  {attr(a.stride), attr(a.padding), attr(a.dilation), Attr::integer(a.groups)});
+    return callOp(OpId::Conv, {x, w}, {attr(a.stride), attr(a.padding), attr(a.dilation), Attr::integer(a.groups)});
   });
 }
 
@@ -147,16 +153,15 @@ Tensor convTransposed(const char *name, int n, const Tensor &input, const Tensor
       fail("output padding must be smaller than either stride or dilation, but got output_padding " + extra.str() +
            ", stride " + a.stride.str() + ", dilation " + a.dilation.str());
     int64_t in = a.input->sizes()[i + 2], k = a.weight->sizes()[i + 2], spread, reach;
-    if (__builtin_mul_overflow(in - 1, a.stride[i], &spread) ||
-        __builtin_mul_overflow(a.dilation[i], k - 1, &reach) || a.padding[i] > windowLimit || spread > INT64_MAX / 4 ||
-        reach > INT64_MAX / 4)
+    if (__builtin_mul_overflow(in - 1, a.stride[i], &spread) || __builtin_mul_overflow(a.dilation[i], k - 1, &reach) ||
+        a.padding[i] > windowLimit || spread > INT64_MAX / 4 || reach > INT64_MAX / 4)
       fail(a.name + "(): the output's size doesn't fit into 64 bits");
     size.push(spread - 2 * a.padding[i] + reach + extra[i] + 1);
   }
   for (int64_t v : size)
     if (v < 1)
-      fail("Given input size per channel: " + a.input->dims().str() + ". Calculated output size per channel: " +
-           size.str() + ". Output size is too small");
+      fail("Given input size per channel: " + a.input->dims().str() +
+           ". Calculated output size per channel: " + size.str() + ". Output size is too small");
   checkBias(a, a.weight->sizes()[1] * groups);
   return withBias(a, [&](const Tensor &x, const Tensor &w) {
     return callOp(OpId::ConvInput, {x, w},

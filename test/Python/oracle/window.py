@@ -147,7 +147,9 @@ def conv_weight(
                 for o, s, m, d in zip(place, stride, size, dilation)
             )
             g = y[(n, slice(None), *place)].reshape(groups, outputs, 1)
-            acc = fma(wide[(n, slice(None), slice(None), slice(None), *at)], _trailing(g, shape), acc)
+            acc = fma(
+                wide[(n, slice(None), slice(None), slice(None), *at)], _trailing(g, shape), acc
+            )
         total = acc if len(steps) <= BLOCK else total + acc
     return np.ascontiguousarray(total.reshape((y.shape[1], channels, *size)))
 
@@ -183,9 +185,7 @@ class Windows:
                     axis.append((positions, len(positions)))
                     continue
                 start = o * stride[d] - padding[d]
-                positions = [
-                    i for t in range(kernel[d]) if 0 <= (i := start + t * dilation[d]) < n
-                ]
+                positions = [i for t in range(kernel[d]) if 0 <= (i := start + t * dilation[d]) < n]
                 padded = min(start + kernel[d], n + padding[d]) - start
                 axis.append((positions, padded if count_padding else len(positions)))
             self.axes.append(axis)

@@ -21,7 +21,11 @@ def _per_dim(value: Given, dims: int) -> Ints:
 
 
 def _computed(
-    name: str, fn: Callable[..., np.ndarray], inputs: Sequence[Tensor], args: tuple[Any, ...], **saved: Any
+    name: str,
+    fn: Callable[..., np.ndarray],
+    inputs: Sequence[Tensor],
+    args: tuple[Any, ...],
+    **saved: Any,
 ) -> Tensor:
     """fn in the op-math type, rounded once."""
     values = fn(*(to_compute(t.arr) for t in inputs), *args)
@@ -69,7 +73,9 @@ def _conv_weight_vjp(n: Node, g: Tensor) -> grad.Cotangents:
     return [x, _up_to(conv(n.x, g, *options), n.metas[1][1]) if n.needs(1) else None]
 
 
-def _with_bias(x: Tensor, w: Tensor, bias: Tensor | None, fn: Callable[..., Tensor], dims: int) -> Tensor:
+def _with_bias(
+    x: Tensor, w: Tensor, bias: Tensor | None, fn: Callable[..., Tensor], dims: int
+) -> Tensor:
     """The bias is added once, in the op-math type, before the rounding; unbatched input gets a batch of one."""
     batched = x.ndim == dims + 2
     if not batched:
@@ -96,7 +102,9 @@ def _convolution(dims: int) -> Callable[..., Tensor]:
     ) -> Tensor:
         steps, spread = _per_dim(stride, dims), _per_dim(dilation, dims)
         if isinstance(padding, str):
-            reach = [d * (k - 1) if padding == "same" else 0 for d, k in zip(spread, weight.shape[2:])]
+            reach = [
+                d * (k - 1) if padding == "same" else 0 for d, k in zip(spread, weight.shape[2:])
+            ]
             pads = tuple(r // 2 for r in reach)
             lead = input.ndim - dims
             for i, r in enumerate(reach):
@@ -127,11 +135,20 @@ def _transposed(dims: int) -> Callable[..., Tensor]:
         size = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + e + 1
             for n, s, p, d, k, e in zip(
-                input.shape[-dims:], steps, pads, spread, weight.shape[2:], _per_dim(output_padding, dims)
+                input.shape[-dims:],
+                steps,
+                pads,
+                spread,
+                weight.shape[2:],
+                _per_dim(output_padding, dims),
             )
         )
         return _with_bias(
-            input, weight, bias, lambda x, w: conv_input(x, w, size, steps, pads, spread, groups), dims
+            input,
+            weight,
+            bias,
+            lambda x, w: conv_input(x, w, size, steps, pads, spread, groups),
+            dims,
         )
 
     return function
@@ -271,8 +288,12 @@ def _adaptive_avg(dims: int) -> Callable[..., Tensor]:
 
 max_pool1d, max_pool2d, max_pool3d = (_max_pool(n) for n in (1, 2, 3))
 avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
-adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (_adaptive_max(n) for n in (1, 2, 3))
-adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (_adaptive_avg(n) for n in (1, 2, 3))
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
+    _adaptive_max(n) for n in (1, 2, 3)
+)
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
+    _adaptive_avg(n) for n in (1, 2, 3)
+)
 
 grad.VJPS.update(
     {
@@ -297,6 +318,11 @@ FUNCTIONS = {
     for name, value in list(globals().items())
     if name[-2:] in ("1d", "2d", "3d") and not name.startswith("_")
 }
-TOP_LEVEL = FUNCTIONS | {
-    f"max_pool{n}d_with_indices": _with_indices(FUNCTIONS[f"max_pool{n}d"]) for n in (1, 2, 3)
-} | {f"adaptive_max_pool{n}d": _with_indices(FUNCTIONS[f"adaptive_max_pool{n}d"]) for n in (1, 2, 3)}
+TOP_LEVEL = (
+    FUNCTIONS
+    | {f"max_pool{n}d_with_indices": _with_indices(FUNCTIONS[f"max_pool{n}d"]) for n in (1, 2, 3)}
+    | {
+        f"adaptive_max_pool{n}d": _with_indices(FUNCTIONS[f"adaptive_max_pool{n}d"])
+        for n in (1, 2, 3)
+    }
+)
