@@ -55,6 +55,8 @@ bool readOptions(StringRef text, CompileOptions &options, Diag &diag) {
       options.grad = *v.getAsBoolean();
     else if (std::optional<int64_t> n = v.getAsInteger(); name == "grad" && n && *n >= 0 && *n <= mostGrad)
       options.grad = int(*n);
+    else if (name == "strides" && v.getAsBoolean())
+      options.strides = *v.getAsBoolean();
     else if (name == "dump")
       ok = readString(v, name, options.dump, diag);
     else

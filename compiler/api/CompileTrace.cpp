@@ -37,6 +37,7 @@ bool torchc::compileTrace(const CompileRequest &request, const CompileSink &sink
   options.dump = request.options.dump;
   options.stop = *stage;
   options.grad = request.options.grad;
+  options.keepStrides = request.options.strides;
   options.cancel = request.cancel;
   Trace trace;
   auto bytes = reinterpret_cast<const uint8_t *>(request.trace.data());

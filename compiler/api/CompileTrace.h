@@ -9,6 +9,7 @@ namespace torchc {
 struct CompileOptions {
   std::string target = "native", emit = "object", mode = "exact";
   int grad = 0; // how many times to differentiate
+  bool strides = false; // results laid out by the trace's strides
   std::string dump; // a folder that receives every stage as text; made when it is missing
 };
 

@@ -2,6 +2,7 @@
 #include "compiler/import/Memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
@@ -10,8 +11,9 @@ namespace {
 
 class Importer {
 public:
-  Importer(const Trace &trace, MLIRContext *context, Diag &diag)
-      : trace(trace), context(context), diag(diag), builder(context), memory(trace, builder, diag) {}
+  Importer(const Trace &trace, MLIRContext *context, Diag &diag, bool keepStrides)
+      : trace(trace), context(context), diag(diag), keepStrides(keepStrides), builder(context),
+        memory(trace, builder, diag) {}
 
   std::optional<Imported> run();
 
@@ -22,6 +24,7 @@ private:
   Value compute(uint32_t index, OpId id, const Location &loc);
   bool useHole(Operation *op, unsigned operand, uint32_t input);
   bool finish(Imported &out, func::FuncOp function);
+  Value inMemoryOrder(Value v, uint32_t root);
   std::optional<RankedTensorType> typeOf(uint32_t value);
   Location location(uint32_t index);
   bool fail(uint32_t index, std::string text) {
@@ -33,6 +36,7 @@ private:
   const Trace &trace;
   MLIRContext *context;
   Diag &diag;
+  bool keepStrides;
   OpBuilder builder;
   Memory memory;
   SmallVector<Type> argumentTypes;
@@ -200,6 +204,26 @@ bool Importer::node(uint32_t index) {
   return writes[index] ? memory.write(out, v, loc) || fail(index, diag.text) : memory.define(out, v);
 }
 
+/// The dimensions of a storage's content in the order of its memory, slowest first.
+Value Importer::inMemoryOrder(Value v, uint32_t root) {
+  auto strides = trace.stridesOf(trace.values[root]);
+  if (strides.empty())
+    return v;
+  SmallVector<int> want(strides.size()), have(strides.size());
+  std::iota(want.begin(), want.end(), 0);
+  std::iota(have.begin(), have.end(), 0);
+  llvm::stable_sort(want, [&](int a, int b) { return strides[size_t(a)].raw > strides[size_t(b)].raw; });
+  ir::ValueBuilder b(builder, builder.getUnknownLoc());
+  for (int i = 0; i < int(want.size()); i++) {
+    int j = int(llvm::find(have, want[size_t(i)]) - have.begin());
+    if (j == i)
+      continue;
+    std::swap(have[size_t(i)], have[size_t(j)]);
+    v = b.op(OpId::Transpose, {v}, {Attr::integer(i), Attr::integer(j)});
+  }
+  return v;
+}
+
 bool Importer::finish(Imported &out, func::FuncOp function) {
   std::vector<bool> wanted(trace.storages.size(), false);
   for (const TraceOutput &o : trace.outputs)
@@ -214,6 +238,8 @@ bool Importer::finish(Imported &out, func::FuncOp function) {
     Value v = memory.content(s);
     if (!v)
       continue;
+    if (keepStrides && input < 0)
+      v = inMemoryOrder(v, memory.rootOf(s));
     out.results.push_back({s, input});
     results.push_back(v);
     types.push_back(v.getType());
@@ -246,8 +272,8 @@ std::optional<Imported> Importer::run() {
 
 } // namespace
 
-std::optional<Imported> importTrace(const Trace &trace, MLIRContext *context, Diag &diag) {
-  return Importer(trace, context, diag).run();
+std::optional<Imported> importTrace(const Trace &trace, MLIRContext *context, Diag &diag, bool keepStrides) {
+  return Importer(trace, context, diag, keepStrides).run();
 }
 
 } // namespace torchc::compiler

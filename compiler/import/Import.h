@@ -20,8 +20,10 @@ struct Imported {
   std::vector<ImportedResult> results;
 };
 
-/// Imports a resolved, verified trace. Node numbers and source lines become locations. Refuses with `diag` what has no
+/// Imports a resolved, verified trace. `keepStrides`: new memory is laid out by the strides that the trace gives it, as the
+/// JIT's tensors are; else row-major, as an artefact's. Node numbers and source lines become locations. Refuses with `diag` what has no
 /// value semantics yet (writes through aliasing inputs, symbols), naming the node and its op.
-std::optional<Imported> importTrace(const Trace &trace, mlir::MLIRContext *context, Diag &diag);
+std::optional<Imported> importTrace(const Trace &trace, mlir::MLIRContext *context, Diag &diag,
+                                    bool keepStrides = false);
 
 } // namespace torchc::compiler

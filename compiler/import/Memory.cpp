@@ -68,7 +68,27 @@ bool Memory::define(uint32_t value, Value content) {
   return setRoot(value, content);
 }
 
+/// May as_strided read the value that `parent` has in the graph? It counts row-major elements and stays within them.
+bool Memory::stridesWithin(uint32_t parent, uint32_t node) const {
+  const TraceValue &p = trace.values[parent];
+  int64_t numel = 1, last = 0;
+  auto sizes = trace.sizesOf(p), strides = trace.stridesOf(p);
+  for (size_t i = sizes.size(); i-- > 0; numel *= sizes[i].raw)
+    if (!strides.empty() && sizes[i].raw != 1 && strides[i].raw != numel)
+      return false;
+  SmallVector<Attr> a = attrsOf(node);
+  for (uint32_t i = 0; i < a[0].size; i++) {
+    if (!a[0].list[i])
+      return true;
+    last += (a[0].list[i] - 1) * a[1].list[i];
+  }
+  return a[2].i >= 0 && a[2].i + last < numel;
+}
+
 bool Memory::addView(uint32_t value, uint32_t parent, uint32_t node, OpId op) {
+  if (opInfo(op).shape == ShapeRule::AsStrided && !stridesWithin(parent, node))
+    return diag.fail(ErrorKind::NotImplemented,
+                     "node " + std::to_string(node) + " (as_strided): memory outside of a row-major operand");
   Slot &slot = slots[value];
   slot.parent = parent;
   slot.node = node;
@@ -108,6 +128,7 @@ Value Memory::invertView(const Slot &view, Value parent, Value content, Location
     else
       diag.fail(ErrorKind::NotImplemented, "a write through expand() to elements that occur more than once");
     break;
+  case ShapeRule::AsStrided: v = b.op(OpId::AsStridedUpdate, {parent, content}, {a[0], a[1], a[2]}); break;
   case ShapeRule::Slice: v = b.op(OpId::SliceUpdate, {parent, content}, {a[0], a[1], a[2], a[3]}); break;
   default:
     diag.fail(ErrorKind::NotImplemented, std::string("a write through ") + opInfo(view.op).name + "()");

@@ -26,6 +26,8 @@ public:
 
   /// The storage's root content, or null for a storage nothing defined.
   mlir::Value content(uint32_t storage) const;
+  /// The value that fills the storage.
+  uint32_t rootOf(uint32_t storage) const { return roots[storage]; }
   /// The input that brought the storage, or -1.
   int32_t inputOf(uint32_t storage) const { return inputs[storage]; }
 
@@ -40,6 +42,7 @@ private:
   };
   using Layout = std::vector<int64_t>;
   Layout layoutOf(uint32_t value) const;
+  bool stridesWithin(uint32_t parent, uint32_t node) const;
   llvm::SmallVector<Attr> attrsOf(uint32_t node) const;
   mlir::Value applyView(const Slot &view, mlir::Value parent, mlir::Location loc);
   mlir::Value invertView(const Slot &view, mlir::Value parent, mlir::Value content, mlir::Location loc);

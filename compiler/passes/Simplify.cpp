@@ -97,8 +97,8 @@ struct Simplify : PassWrapper<Simplify, OperationPass<>> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<DropIdentity<ir::CastOp>, DropIdentity<ir::ReshapeOp>, DropIdentity<ir::ExpandOp>,
-                 DropIdentity<ir::SliceOp>, MergeReshapes, MergeTransposes, TransposeOfProduct, FullUpdate>(
-        &getContext());
+                 DropIdentity<ir::SliceOp>, DropIdentity<ir::ContiguousOp>, MergeReshapes, MergeTransposes,
+                 TransposeOfProduct, FullUpdate>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

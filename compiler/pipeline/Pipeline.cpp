@@ -137,7 +137,7 @@ private:
 
   /// trace -> torchc: values, derivatives, primitives, kernel numbers.
   bool torchcStage() {
-    imported = importTrace(trace, context, diag);
+    imported = importTrace(trace, context, diag, options.keepStrides);
     if (!imported)
       return false;
     PassManager passes(context);

@@ -92,6 +92,11 @@ std::optional<Access> viewAccess(Operation *op, const Access &in) {
     int d = int(s.getDim() < 0 ? s.getDim() + to.size() : s.getDim());
     out.offset += s.getStart() * in.strides[d];
     out.strides[d] *= s.getStep();
+  } else if (auto a = dyn_cast<ir::AsStridedOp>(op)) {
+    if (!in.contiguous()) // its offsets count row-major elements
+      return std::nullopt;
+    out.offset += a.getOffset();
+    out.strides = Dims(a.getStride().data(), int(a.getStride().size()));
   } else {
     return std::nullopt;
   }

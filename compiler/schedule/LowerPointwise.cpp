@@ -45,7 +45,7 @@ int GraphLowering::exprNode(lower::Expr &expr, Value v, const Dims &space, const
   Operation *d = v.getDefiningOp();
   int n;
   Operation *origin = d; // constants look the same through any view
-  while (origin && isa<ir::ReshapeOp, ir::ExpandOp, ir::TransposeOp, ir::SliceOp>(origin))
+  while (origin && isa<ir::ReshapeOp, ir::ExpandOp, ir::TransposeOp, ir::SliceOp, ir::AsStridedOp>(origin))
     origin = origin->getOperand(0).getDefiningOp();
   if (origin && isa<ir::FullOp>(origin))
     n = constantNode(expr, origin);

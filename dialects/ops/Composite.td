@@ -14,6 +14,7 @@ defvar methodOnly = ["method"];
 defvar inplaceOnly = ["inplace"];
 
 include "CompositeCreation.td"
+include "CompositeIndexing.td"
 include "CompositeShape.td"
 include "CompositeMath.td"
 include "CompositeContraction.td"

@@ -139,7 +139,6 @@ def : Composite<"where elements are non-zero: one row per place, or one tensor p
   Api<"nonzero(Tensor input, *, bool as_tuple=False) -> Tensor|Tensor[]", ["function", "method"], "nonzeroOf">,
   Api<"argwhere(Tensor input) -> Tensor", ["function", "method"], "argWhere">,
   Api<"where(Tensor condition) -> Tensor[]", functionOnly, "whereTrue">,
-  Api<"where(Tensor input, Tensor condition, Operand other) -> Tensor", methodOnly, "whereSelf">,
   Api<"nonzero_static(Tensor input, *, int size, int fill_value=-1) -> Tensor", ["function", "method"], "nonzeroStatic">]>;
 def : Composite<"the elements where a mask is true, in row-major order", [
   Api<"masked_select(Tensor input, Tensor mask) -> Tensor", ["function", "method", "outCopy"], "maskedSelect">,

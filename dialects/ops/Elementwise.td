@@ -97,7 +97,7 @@ def Torchc_SignOp : ElementwiseUnary<"sign"> {
   let scalar = [(Sub (Select (Lt (Const "0"), $x), (Const "1"), (Const "0")),
                      (Select (Lt $x, (Const "0")), (Const "1"), (Const "0")))];
   let scalarBool = [(Arg 0)];
-  let vjp = [(op<"mul"> $g, "0.0")];
+  let vjpFn = "zeroVjp";
   let onnx = ["Sign since 13"];
 }
 

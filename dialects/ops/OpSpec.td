@@ -61,7 +61,7 @@ class ShapeRule<string n> { string cppName = n; }
 foreach n = ["Broadcast", "Cast", "Reduce", "ArgReduce", "Matmul", "Dot", "Reshape", "Transpose", "Expand", "Slice",
              "SliceUpdate", "Cat", "IndexSelect", "IndexUpdate", "Gather", "Scatter", "Full", "Arange", "Random",
              "Like", "RandomInt", "Sort", "Mode", "Search", "Conv", "ConvInput", "ConvWeight", "Pool", "PoolIndex",
-             "PoolInput", "PoolScatter"] in
+             "PoolInput", "PoolScatter", "AsStrided", "AsStridedUpdate"] in
   def n#"Shape" : ShapeRule<n>;
 
 class Family<string n> { string cppName = n; }

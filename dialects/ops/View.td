@@ -39,6 +39,37 @@ def Torchc_SliceOp : View<"slice", (ins I64Attr:$dim, I64Attr:$start, I64Attr:$s
   let onnx = ["Slice since 13"];
 }
 
+// Not a view: what `contiguous()` records where it copies.
+def Torchc_ContiguousOp : ElementwiseUnary<"contiguous"> {
+  let summary = "x in row-major memory";
+  let scalar = [(Arg 0)];
+  let scalarBool = [(Arg 0)];
+  let vjp = [(op<"identity"> $g)];
+  let onnx = ["Identity since 13"];
+  let flags = ["rowMajor"];
+}
+
+// `offset` counts from x's first element; x is row-major (the API sees to that), so offsets are its linear indices.
+def Torchc_AsStridedOp
+    : View<"as_strided", (ins DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$stride, I64Attr:$offset)> {
+  let summary = "elements at offset + sum(index * stride) of row-major memory";
+  let shape = AsStridedShape;
+  let api = [Api<"as_strided(Tensor input, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+                 ["function", "method"], "asStrided">];
+  let vjpFn = "asStridedVjp";
+}
+
+// Not a view: the value of x after `x.as_strided(...) = y`.
+def Torchc_AsStridedUpdateOp : Torchc_Op<"as_strided_update"> {
+  let summary = "x with the elements of as_strided(x) replaced by y";
+  let family = FusedFamily;
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y, DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$stride,
+                       I64Attr:$offset);
+  let shape = AsStridedUpdateShape;
+  let decompose = "asStridedUpdate";
+  let vjpFn = "asStridedUpdateVjp";
+}
+
 // Not a view: the value of x after `x[slice] = y`. Views written in place become this at import.
 def Torchc_SliceUpdateOp : Torchc_Op<"slice_update"> {
   let summary = "x with one strided slice replaced by y";

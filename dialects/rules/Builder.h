@@ -70,5 +70,21 @@ template <class B> typename B::V sumTo(B &b, const typename B::V &g, const Dims 
   return b.dims(s) == target ? s : b.op(OpId::Reshape, {s}, {ints(target)});
 }
 
+/// The linear index, in a row-major tensor of `numel` elements, of each element of as_strided(...) (attrs: size, stride,
+/// offset), 1-D.
+template <class B> typename B::V stridedPlaces(B &b, int64_t numel, const Attr *attrs) {
+  auto all =
+      b.op(OpId::Arange, {}, {Attr::integer(numel), Attr::integer(0), Attr::integer(1), Attr::dtype(DType::I64)});
+  auto places = b.op(OpId::AsStrided, {all}, {attrs[0], attrs[1], attrs[2]});
+  int64_t count = b.dims(places).numel();
+  return b.op(OpId::Reshape, {places}, {Attr::ints(&count, 1)});
+}
+
+/// `v` as one dimension.
+template <class B> typename B::V flat(B &b, const typename B::V &v) {
+  int64_t count = b.dims(v).numel();
+  return b.op(OpId::Reshape, {v}, {Attr::ints(&count, 1)});
+}
+
 } // namespace rules
 } // namespace torchc

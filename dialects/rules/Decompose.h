@@ -50,6 +50,14 @@ template <class B> typename B::V logSoftmax(B &b, const typename B::V &x, const 
   return castTo(b, b.op(OpId::Sub, {p.d, b.op(OpId::Log, {p.s})}), result);
 }
 
+template <class B>
+typename B::V asStridedUpdate(B &b, const typename B::V &x, const typename B::V &y, const Attr *attrs, DType) {
+  Dims dims = b.dims(x);
+  auto places = stridedPlaces(b, dims.numel(), attrs);
+  auto written = b.op(OpId::Scatter, {flat(b, x), places, flat(b, y)}, {Attr::integer(0)});
+  return b.op(OpId::Reshape, {written}, {ints(dims)});
+}
+
 } // namespace rules
 
 /// Expands one Fused op. `x` are its operands, `result` its result type.

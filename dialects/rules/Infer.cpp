@@ -400,6 +400,29 @@ bool inferSearch(const Call &c) {
   return true;
 }
 
+bool inferAsStrided(const Call &c) {
+  Dims sizes = c.list(0), strides = c.list(1);
+  if (sizes.size() != strides.size())
+    return c.fail(ErrorKind::Runtime,
+                  "mismatch in length of strides and shape: " + strides.str() + " and " + sizes.str());
+  for (int i = 0; i < sizes.size(); i++)
+    if (sizes[i] < 0 || strides[i] < 0)
+      return c.fail(ErrorKind::Runtime, "Negative sizes and strides are not supported, got sizes " + sizes.str() +
+                                            " and strides " + strides.str());
+  c.out.dtype = c.in[0].dtype;
+  c.out.dims = sizes;
+  return true;
+}
+
+bool inferAsStridedUpdate(const Call &c) {
+  if (!inferAsStrided(c) || !sameDType(c))
+    return false;
+  if (!(c.out.dims == c.dims(1)))
+    return c.fail(ErrorKind::Runtime, "expected an update of shape " + c.out.dims.str() + ", got " + c.dims(1).str());
+  c.out.dims = c.dims(0);
+  return true;
+}
+
 bool inferWindowOp(const Call &c) { return inferWindow(c.info, c.in, c.attrs, c.out, c.diag); }
 
 using Rule = bool (*)(const Call &);
@@ -409,7 +432,7 @@ constexpr Rule rules[] = {
     inferTranspose, inferExpandOp, inferSlice,   inferSliceUpdate, inferCat,      inferIndexSelect, inferIndexUpdate,
     inferGather,    inferScatter,  inferFull,    inferArange,      inferRandom,   inferLike,        inferRandomInt,
     inferSort,      inferMode,     inferSearch,  inferWindowOp,    inferWindowOp, inferWindowOp,    inferWindowOp,
-    inferWindowOp,  inferWindowOp, inferWindowOp};
+    inferWindowOp,  inferWindowOp, inferWindowOp, inferAsStrided,   inferAsStridedUpdate};
 
 } // namespace
 

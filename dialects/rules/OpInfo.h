@@ -65,7 +65,9 @@ enum class ShapeRule : uint8_t {
   Pool,
   PoolIndex,
   PoolInput,
-  PoolScatter
+  PoolScatter,
+  AsStrided,
+  AsStridedUpdate
 };
 
 enum OpFlag : uint32_t {
@@ -74,6 +76,7 @@ enum OpFlag : uint32_t {
   OpMayRaise = 4,    // may fail on its data (J3)
   OpCommutative = 8,
   OpAccumulates = 32, // adds up in f32 when its type is f16 or bf16 (N6): computed there and cast down once
+  OpRowMajor = 64,   // the result's memory is row-major whatever the operands'
   OpVariadic = 16    // any number of operands of one kind
 };
 

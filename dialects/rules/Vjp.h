@@ -33,8 +33,21 @@ template <class B, class C> typename B::V sumVjp(B &b, const C &c, const typenam
   return b.op(OpId::Expand, {kept}, {ints(c.operandDims(0))});
 }
 
-/// Equal extremes share the gradient: g * mask / number of them.
+/// What doesn't change with its operand has zeros for its gradient, not none.
+template <class B, class C> typename B::V zeroVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  return zeros(b, c.operandDims(operand), b.dtype(g));
+}
+
+/// Equal extremes share the gradient: g * mask / number of them. A NaN over all axes is an extreme like any other, over
+/// some it makes the gradient NaN: what max() and amax(dim) do in PyTorch.
 template <class B, class C> typename B::V extremumReduceVjp(B &b, const C &c, const typename B::V &g, int) {
+  if (int(c.attr(0).size) == c.operandDims(0).size()) {
+    auto x = c.operand(0), found = c.result();
+    auto nan = b.op(OpId::LogicalAnd, {b.op(OpId::Ne, {x, x}), b.op(OpId::Ne, {found, found})});
+    auto all = b.op(OpId::LogicalOr, {b.op(OpId::Eq, {x, found}), nan});
+    auto number = b.op(OpId::Sum, {all}, {c.attr(0), Attr::boolean(false)});
+    return b.op(OpId::Where, {all, b.op(OpId::Div, {g, number}), 0.0});
+  }
   auto mask = b.op(OpId::Eq, {c.operand(0), restoreAxes(b, c, c.result())});
   auto count = b.op(OpId::Sum, {mask}, {c.attr(0), Attr::boolean(true)});
   return b.op(OpId::Div, {b.op(OpId::Mul, {restoreAxes(b, c, g), mask}), count});
@@ -69,6 +82,22 @@ template <class B, class C> typename B::V sliceUpdateVjp(B &b, const C &c, const
     return b.op(OpId::Slice, {g}, {c.attr(0), c.attr(1), c.attr(2), c.attr(3)});
   auto zero = zeros(b, c.operandDims(1), b.dtype(g));
   return b.op(OpId::SliceUpdate, {g, zero}, {c.attr(0), c.attr(1), c.attr(2), c.attr(3)});
+}
+
+template <class B, class C> typename B::V asStridedVjp(B &b, const C &c, const typename B::V &g, int) {
+  Dims dims = c.operandDims(0);
+  Attr attrs[3] = {c.attr(0), c.attr(1), c.attr(2)}, zero = Attr::integer(0);
+  auto sum =
+      b.op(OpId::ScatterAdd,
+           {zeros(b, Dims({dims.numel()}), b.dtype(g)), stridedPlaces(b, dims.numel(), attrs), flat(b, g)}, {zero});
+  return b.op(OpId::Reshape, {sum}, {ints(dims)});
+}
+
+template <class B, class C> typename B::V asStridedUpdateVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  if (operand == 1)
+    return b.op(OpId::AsStrided, {g}, {c.attr(0), c.attr(1), c.attr(2)});
+  auto zero = zeros(b, c.operandDims(1), b.dtype(g));
+  return b.op(OpId::AsStridedUpdate, {g, zero}, {c.attr(0), c.attr(1), c.attr(2)});
 }
 
 template <class B, class C> typename B::V indexSelectVjp(B &b, const C &c, const typename B::V &g, int) {

@@ -14,6 +14,8 @@ void setRequiresGrad(TensorImpl *t, bool on) {
     fail("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
          "subgraph "
          "that doesn't require differentiation use var_no_grad = var.detach().");
+  if (on && (t->flags & FlagInferenceTensor) && !(threadState.modes.flags & FlagInference))
+    fail("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (on == t->requiresGrad())
     return;
   if (on)
@@ -77,16 +79,17 @@ bool retainsGrad(TensorImpl *t) {
 
 Tensor detachTensor(const Tensor &t) {
   TensorImpl *a = t.impl();
-  Tensor out(newAlias(a, a->rank, a->sizes(), a->contiguous() ? nullptr : a->strides(), 0));
+  Tensor out(newAlias(a, a->rank, a->sizes(), a->strides(), 0));
   out->tag = a->tag; // the same value in a trace
   return out;
 }
 
 void detachInplace(TensorImpl *t) {
-  if (t->view)
+  if (t->view && !(t->view->base->flags & flagHiddenBase))
     fail("Can't detach views in-place. Use detach() instead.");
-  if (Node *n = std::exchange(t->node, nullptr))
-    release(n);
+  if (ViewInfo *v = std::exchange(t->view, nullptr))
+    release(v);
+  dropNode(t);
   t->flags &= ~FlagRequiresGrad;
   t->outputNumber = 0;
 }
@@ -116,34 +119,51 @@ void setData(TensorImpl *t, const Tensor &other) {
   noteEffect(Effect::SetData, t, other.impl());
 }
 
-static std::atomic<uint64_t> nextHook{1};
+static HookHandle addHook(Node *n, HookBody body) {
+  auto made = std::make_shared<HookBody>(std::move(body));
+  auto &hooks = n->more().hooks;
+  std::erase_if(hooks, [](const std::shared_ptr<HookBody> &h) { return h->removed(); });
+  hooks.push_back(made);
+  bumpEpoch();
+  return made;
+}
 
-uint64_t registerHook(TensorImpl *t, TensorHook hook) {
+HookHandle registerHook(TensorImpl *t, TensorHook hook) {
   if (!requiresGrad(t))
     fail("cannot register a hook on a tensor that doesn't require gradient");
-  uint64_t id = nextHook++;
-  leafNode(t)->more().hooks.push_back({id, t->outputNumber, std::move(hook)});
+  HookBody body;
+  body.onGrad = std::move(hook);
+  body.output = t->outputNumber;
   t->flags |= FlagHooked;
-  bumpEpoch();
-  return id;
+  return addHook(leafNode(t), std::move(body));
 }
-uint64_t registerPostAccumulateHook(TensorImpl *t, std::function<void(const Tensor &)> hook) {
-  if (!requiresGrad(t) || !isLeaf(t))
+HookHandle registerPostAccumulateHook(TensorImpl *t, LeafHook hook) {
+  if (!requiresGrad(t))
+    fail("cannot register a hook on a tensor that doesn't require gradient");
+  if (!isLeaf(t))
     fail("post accumulate grad hooks cannot be registered on non-leaf tensors");
-  uint64_t id = nextHook++;
-  leafNode(t)->more().postAccumulate.emplace_back(id, std::move(hook));
+  HookBody body;
+  body.onLeaf = std::move(hook);
   t->flags |= FlagHooked;
-  bumpEpoch();
-  return id;
+  return addHook(leafNode(t), std::move(body));
 }
-bool removeHook(TensorImpl *t, uint64_t id) {
-  if (!t->node || !t->node->extra)
+HookHandle registerNodeHook(Node *n, PreHook hook) {
+  HookBody body;
+  body.before = std::move(hook);
+  return addHook(n, std::move(body));
+}
+HookHandle registerNodeHook(Node *n, PostHook hook) {
+  HookBody body;
+  body.after = std::move(hook);
+  return addHook(n, std::move(body));
+}
+bool removeHook(const HookHandle &hook) {
+  std::shared_ptr<HookBody> body = hook.lock();
+  if (!body || body->removed())
     return false;
-  NodeExtra &e = *t->node->extra;
+  *body = HookBody();
   bumpEpoch();
-  return std::erase_if(e.hooks, [&](auto &h) { return h.id == id; }) +
-             std::erase_if(e.postAccumulate, [&](auto &h) { return h.first == id; }) >
-         0;
+  return true;
 }
 
 Node *recordFunction(std::unique_ptr<NodeFunction> fn, TensorList inputs, TensorList outputs) {

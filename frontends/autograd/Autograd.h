@@ -27,12 +27,16 @@ void setData(TensorImpl *t, const Tensor &other);
 /// grad_fn; null for leaves. Borrowed.
 Node *gradFn(TensorImpl *t);
 
-/// Calls hook with the gradient of t each time it is computed; a defined result replaces it. Returns an id for removal.
-uint64_t registerHook(TensorImpl *t, TensorHook hook);
+/// Calls hook with the gradient of t each time it is computed; a defined result replaces it. Belongs to the value that t
+/// has now: an in-place write leaves it behind.
+HookHandle registerHook(TensorImpl *t, TensorHook hook);
 /// Called with a leaf after its `.grad` was accumulated.
-uint64_t registerPostAccumulateHook(TensorImpl *t, std::function<void(const Tensor &)> hook);
+HookHandle registerPostAccumulateHook(TensorImpl *t, LeafHook hook);
+/// grad_fn.register_prehook and register_hook.
+HookHandle registerNodeHook(Node *n, PreHook hook);
+HookHandle registerNodeHook(Node *n, PostHook hook);
 /// False if there is no such hook any more.
-bool removeHook(TensorImpl *t, uint64_t id);
+bool removeHook(const HookHandle &hook);
 
 struct BackwardOptions {
   bool retainGraph = false;

@@ -5,6 +5,7 @@
 #include "frontends/autograd/EagerBuilder.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Api.h"
+#include "frontends/eager/Index.h"
 #include "frontends/eager/Modes.h"
 #include <algorithm>
 #include <unordered_map>
@@ -46,10 +47,35 @@ Tensor toOperand(Tensor d, const OperandMeta *meta, const TensorImpl *g) {
   int rank = meta ? meta->rank : g->rank;
   DType dtype = meta ? meta->dtype : g->dtype;
   if (d->rank != rank || std::memcmp(d->sizes(), sizes, size_t(rank) * sizeof(int64_t))) {
-    EagerBuilder builder;
+    EagerBuilder builder{d->device};
     d = rules::sumTo(builder, EagerValue(std::move(d)), Dims(sizes, rank)).tensor;
   }
   return d->dtype == dtype ? d : callOp(OpId::Cast, {d}, {Attr::dtype(dtype)});
+}
+
+/// A hook may replace a gradient by one of the same shape and type.
+Tensor checkedHookResult(Tensor r, const Tensor &g) {
+  if (!sameShape(r.impl(), g.impl()))
+    fail("hook has changed the size of value");
+  if (r->dtype != g->dtype)
+    fail("hook has changed the type of value (was " + std::string(torchName(g->dtype)) + " got " +
+         std::string(torchName(r->dtype)) + ")");
+  return r;
+}
+
+/// A function's gradient must broadcast from its input's shape, and be on its device.
+void checkGradient(Node *n, int i, const Tensor &g) {
+  const OperandMeta *meta = n->inputs()[i].meta;
+  int lead = g->rank - meta->rank;
+  bool fits = lead >= 0;
+  for (int k = 0; fits && k < meta->rank; k++)
+    fits = meta->sizes[k] == g->sizes()[lead + k] || meta->sizes[k] == 1;
+  if (!fits)
+    fail("Function " + nodeName(n) + " returned an invalid gradient at index " + std::to_string(i) + " - got " +
+         g->dims().str() + " but expected shape compatible with " + meta->dims().str());
+  if (!isFloat(g->dtype))
+    fail("Function " + nodeName(n) + " returned an invalid gradient at index " + std::to_string(i) +
+         " - expected type of floating point, got " + std::string(torchName(g->dtype)));
 }
 
 class Pass {
@@ -70,9 +96,14 @@ private:
   };
   void give(Node *n, int output, Tensor g);
   void takeAll(Node *n, std::vector<Tensor> &out);
-  void accumulate(Node *n, Tensor g);
-  void runOp(Node *n, const Tensor &g);
-  void runFunction(Node *n, const std::vector<Tensor> &grads);
+  void accumulate(Node *n, std::vector<Tensor> &grads);
+  void tensorHooks(Node *n, std::vector<Tensor> &grads);
+  void nodePreHooks(Node *n, std::vector<Tensor> &grads);
+  void nodePostHooks(Node *n, std::vector<Tensor> &gradients, const std::vector<Tensor> &cotangents);
+  void runNode(Node *n, const std::vector<Tensor> &grads);
+  void runObserved(Node *n, const std::vector<Tensor> &grads, bool watched);
+  template <class F> void runOp(Node *n, const Tensor &g, F deliver);
+  void runFunction(Node *n, const std::vector<Tensor> &grads, std::vector<Tensor> &gradients);
   void capture(Node *n, const std::vector<Tensor> &grads);
   bool needed(Node *n);
   bool leadsOn(Node *n);
@@ -198,6 +229,28 @@ bool Pass::leadsOn(Node *n) {
   return false;
 }
 
+/// Hooks of tensors first, in order of registration, then what retain_grad() keeps.
+void Pass::tensorHooks(Node *n, std::vector<Tensor> &grads) {
+  for (auto &h : std::vector(n->extra->hooks))
+    if (TensorHook hook = h->onGrad)
+      if (Tensor &g = grads[size_t(h->output)]; g.defined())
+        if (Tensor r = hook(g); r.defined())
+          g = checkedHookResult(std::move(r), g);
+  if (n->extra->retainGrad && grads[0].defined())
+    n->extra->retained = grads[0];
+}
+
+void Pass::nodePreHooks(Node *n, std::vector<Tensor> &grads) {
+  for (auto &h : std::vector(n->extra->hooks))
+    if (PreHook hook = h->before)
+      hook(grads);
+}
+void Pass::nodePostHooks(Node *n, std::vector<Tensor> &gradients, const std::vector<Tensor> &cotangents) {
+  for (auto &h : std::vector(n->extra->hooks))
+    if (PostHook hook = h->after)
+      hook(gradients, cotangents);
+}
+
 void Pass::run() {
   std::vector<Tensor> grads;
   while (!heap.empty()) {
@@ -210,27 +263,64 @@ void Pass::run() {
     } hold{n};
     takeAll(n, grads);
     if (n->extra)
-      for (NodeExtra::Hook &h : std::vector<NodeExtra::Hook>(n->extra->hooks))
-        if (Tensor &g = grads[size_t(h.output)]; g.defined())
-          if (Tensor r = h.fn(g); r.defined())
-            g = std::move(r);
-    if (n->extra && n->extra->retainGrad)
-      n->extra->retained = grads[0];
+      tensorHooks(n, grads);
     capture(n, grads);
     if (n->kind == NodeKind::Accumulate) {
       if (grads[0].defined() && options.accumulate && needed(n))
-        accumulate(n, std::move(grads[0]));
+        accumulate(n, grads);
       continue;
     }
     if (!wanted.empty() && !leadsOn(n))
       continue;
-    if (n->kind == NodeKind::Function)
-      runFunction(n, grads);
-    else
-      runOp(n, grads[0]);
+    if (n->extra)
+      nodePreHooks(n, grads);
+    runNode(n, grads);
     if (!options.retainGraph)
       freeSaved(n);
   }
+}
+
+static void refuseNan(Node *n, const std::vector<Tensor> &gradients) {
+  InternalGuard guard;
+  for (size_t i = 0; i < gradients.size(); i++) {
+    const Tensor &g = gradients[i];
+    if (g.defined() && g->device == 0 && item(any(ne(g, g))).toBool())
+      fail("Function '" + nodeName(n) + "' returned nan values in its " + std::to_string(i) + "th output.");
+  }
+}
+
+void Pass::runNode(Node *n, const std::vector<Tensor> &grads) {
+  bool anomaly = anomalyMode.enabled.load(std::memory_order_relaxed);
+  bool watched = n->extra && std::any_of(n->extra->hooks.begin(), n->extra->hooks.end(),
+                                         [](const std::shared_ptr<HookBody> &h) { return bool(h->after); });
+  if (TORCHC_LIKELY(!anomaly && !watched && n->kind == NodeKind::Op)) {
+    if (grads[0].defined())
+      runOp(n, grads[0], [&](NodeInput &in, Tensor d) { give(in.next, in.outputNumber, std::move(d)); });
+    return;
+  }
+  try {
+    runObserved(n, grads, watched);
+  } catch (...) {
+    if (anomaly && anomalyMode.failed)
+      anomalyMode.failed(n);
+    throw;
+  }
+}
+
+/// Runs an op's derivatives or a function's backward, and hands the gradients on once hooks have seen all of them.
+void Pass::runObserved(Node *n, const std::vector<Tensor> &grads, bool watched) {
+  std::vector<Tensor> gradients(n->numInputs);
+  if (n->kind == NodeKind::Function)
+    runFunction(n, grads, gradients);
+  else if (grads[0].defined())
+    runOp(n, grads[0], [&](NodeInput &in, Tensor d) { gradients[size_t(&in - n->inputs())] = std::move(d); });
+  if (anomalyMode.enabled && anomalyMode.checkNan)
+    refuseNan(n, gradients);
+  if (watched)
+    nodePostHooks(n, gradients, grads);
+  for (int i = 0; i < n->numInputs; i++)
+    if (NodeInput &in = n->inputs()[i]; in.next && needed(in.next) && gradients[size_t(i)].defined())
+      give(in.next, in.outputNumber, std::move(gradients[size_t(i)]));
 }
 
 void Pass::capture(Node *n, const std::vector<Tensor> &grads) {
@@ -239,11 +329,15 @@ void Pass::capture(Node *n, const std::vector<Tensor> &grads) {
       t.grad = grads[size_t(t.output)];
 }
 
-void Pass::accumulate(Node *n, Tensor g) {
+void Pass::accumulate(Node *n, std::vector<Tensor> &grads) {
   Leaf &leaf = n->leaf();
   if (!leaf.variable)
     return;
-  Tensor variable = Tensor::borrow(leaf.variable);
+  if (n->extra)
+    nodePreHooks(n, grads);
+  Tensor variable = Tensor::borrow(leaf.variable), g = n->extra ? grads[0] : std::move(grads[0]);
+  if (variable->contiguous())
+    g = composite::contiguousTensor(g);
   if (!leaf.grad) {
     bool keep = !isGradEnabled() && ownedAlone(g) && !(threadState.modes.flags & (FlagRecording | FlagRetracing));
     Tensor own = keep ? g : callOp(OpId::Cast, {g}, {Attr::dtype(g->dtype)});
@@ -256,29 +350,75 @@ void Pass::accumulate(Node *n, Tensor g) {
     add_(target, g);
   }
   noteEffect(Effect::SetGrad, leaf.variable, leaf.grad);
-  if (n->extra)
-    for (auto &h : std::vector(n->extra->postAccumulate))
-      h.second(variable);
+  if (!n->extra)
+    return;
+  for (auto &h : std::vector(n->extra->hooks))
+    if (LeafHook hook = h->onLeaf)
+      hook(variable);
+  std::vector<Tensor> none;
+  nodePostHooks(n, none, grads);
 }
 
-void Pass::runOp(Node *n, const Tensor &g) {
+/// Under create_graph PyTorch's derivatives require gradients as soon as something saved does, also where the second
+/// derivative is zero everywhere (relu): the derivative gets a history that gives those zeros.
+struct ZeroFunction : NodeFunction {
+  struct Input {
+    DType dtype;
+    uint8_t device;
+    Dims dims;
+  };
+  std::vector<Input> inputs;
+  std::string name() const override { return "ZerosBackward0"; }
+  std::vector<Tensor> apply(const std::vector<Tensor> &, const std::vector<bool> &) override {
+    std::vector<Tensor> out;
+    for (const Input &in : inputs) {
+      EagerBuilder builder{in.device};
+      out.push_back(rules::zeros(builder, in.dims, in.dtype).tensor);
+    }
+    return out;
+  }
+};
+
+void linkZeros(Tensor &d, Node *n, int operand, const NodeContext &context) {
+  uint32_t saves = opInfo(n->op).flags & OpVariadic ? 0 : opInfo(n->op).saves[operand];
+  std::vector<Tensor> sources;
+  for (int i = 0; i < n->numInputs && i < maxFixedOperands; i++)
+    if ((saves >> i & 1) && (n->inputs()[i].state & (InputSaved | InputPacked)))
+      if (const Tensor &t = context.operand(i).tensor; t->requiresGrad())
+        sources.push_back(t);
+  if (saves & savesResult)
+    sources.push_back(context.result().tensor);
+  if (sources.empty())
+    return;
+  auto zeros = std::make_unique<ZeroFunction>();
+  for (const Tensor &t : sources)
+    zeros->inputs.push_back({t->dtype, t->device, t->dims()});
+  if (d->refs.get() > 1)
+    d = detachTensor(d);
+  recordFunction(std::move(zeros), sources, TensorList(&d, 1));
+}
+
+template <class F> void Pass::runOp(Node *n, const Tensor &g, F deliver) {
   NodeContext context(n, g);
-  EagerBuilder builder;
+  EagerBuilder builder{g->device};
   EagerValue cotangent(g);
   for (int i = 0; i < n->numInputs; i++) {
     NodeInput &in = n->inputs()[i];
     if (!in.next || !needed(in.next))
       continue;
-    EagerValue d = vjp(n->op, builder, context, cotangent, i);
+    EagerValue d = in.state & InputOverwritten ? rules::zeros(builder, context.operandDims(i), context.operandDType(i))
+                                               : vjp(n->op, builder, context, cotangent, i);
     if (!d.defined())
       continue;
     if (d.isNumber)
       fail(ErrorKind::Internal, nodeName(n) + ": the derivative is a number");
-    give(in.next, in.outputNumber, toOperand(std::move(d.tensor), in.meta, g.impl()));
+    if (isGradEnabled() && !d.tensor->requiresGrad() && !(in.state & InputOverwritten))
+      linkZeros(d.tensor, n, i, context);
+    deliver(in, toOperand(std::move(d.tensor), in.meta, g.impl()));
   }
 }
 
-void Pass::runFunction(Node *n, const std::vector<Tensor> &grads) {
+void Pass::runFunction(Node *n, const std::vector<Tensor> &grads, std::vector<Tensor> &gradients) {
   std::vector<bool> need(n->numInputs);
   for (int i = 0; i < n->numInputs; i++)
     need[size_t(i)] = n->inputs()[i].next && needed(n->inputs()[i].next);
@@ -286,11 +426,11 @@ void Pass::runFunction(Node *n, const std::vector<Tensor> &grads) {
   if (out.size() < n->numInputs)
     fail("function " + nodeName(n) + " returned an incorrect number of gradients (expected " +
          std::to_string(n->numInputs) + ", got " + std::to_string(out.size()) + ")");
-  for (int i = 0; i < n->numInputs; i++) {
-    NodeInput &in = n->inputs()[i];
-    if (need[size_t(i)] && out[size_t(i)].defined())
-      give(in.next, in.outputNumber, toOperand(std::move(out[size_t(i)]), in.meta, nullptr));
-  }
+  for (int i = 0; i < n->numInputs; i++)
+    if (need[size_t(i)] && out[size_t(i)].defined()) {
+      checkGradient(n, i, out[size_t(i)]);
+      gradients[size_t(i)] = toOperand(std::move(out[size_t(i)]), n->inputs()[i].meta, nullptr);
+    }
 }
 
 /// backward(inputs=...) of non-leaves: their `.grad` grows too.
@@ -329,7 +469,8 @@ Tensor rootCotangent(const Tensor &output, const Tensor &given, size_t index) {
     fail("grad can be implicitly created only for real scalar outputs but got " +
          std::string(torchName(output->dtype)));
   Dims dims = output->dims();
-  return callOp(OpId::Full, {}, {rules::ints(dims), Attr::number(1), Attr::dtype(output->dtype)});
+  EagerBuilder builder{output->device};
+  return builder.op(OpId::Full, {}, {rules::ints(dims), Attr::number(1), Attr::dtype(output->dtype)}).tensor;
 }
 
 } // namespace

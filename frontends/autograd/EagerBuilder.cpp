@@ -1,16 +1,32 @@
 #include "frontends/autograd/EagerBuilder.h"
+#include "dialects/rules/Infer.h"
 #include "frontends/autograd/Autograd.h"
 #include "frontends/eager/Api.h"
+#include "frontends/eager/Modes.h"
 
 namespace torchc {
 namespace {
 
-EagerValue run(OpId id, Operand *operands, int n, std::initializer_list<Attr> attrs) {
+Tensor madeOnMeta(OpId id, std::initializer_list<Attr> attrs) {
+  TensorType type;
+  Diag diag;
+  if (!inferOp(id, nullptr, 0, attrs.begin(), int(attrs.size()), defaultDType(), type, diag))
+    fail(diag);
+  return Tensor(newTensor(type.dtype, type.dims, uint8_t(DeviceKind::Meta)));
+}
+
+EagerValue run(OpId id, Operand *operands, int n, std::initializer_list<Attr> attrs, uint8_t device) {
+  if (!n && device == uint8_t(DeviceKind::Meta))
+    return madeOnMeta(id, attrs);
   // Values have no layout for a derivative: a reshape that memory can't express copies.
   if (id == OpId::Reshape)
     return composite::reshapeOrCopy(Tensor::borrow(operands[0].tensor),
                                     IntList(attrs.begin()->list, attrs.begin()->size));
   Tensor held; // an op of numbers alone takes the first as a tensor
+  if (id == OpId::AsStrided) { // counts row-major elements
+    held = composite::contiguousTensor(Tensor::borrow(operands[0].tensor));
+    operands[0] = held;
+  }
   if (n && !operands[0].tensor && (n == 1 || (n == 2 && !operands[1].tensor))) {
     Attr full[] = {Attr::ints(nullptr, 0), operands[0].number.attr(), Attr::dtype(operands[0].number.dtype())};
     held = callOpList(OpId::Full, {}, List<Attr>(full, 3));
@@ -36,14 +52,14 @@ EagerValue EagerBuilder::op(OpId id, std::initializer_list<OpArg<V>> args, std::
   int n = 0;
   for (const OpArg<V> &a : args)
     operands[n++] = a.value ? toOperand(*a.value) : Operand(Scalar::fromAttr(a.number));
-  return run(id, operands, n, attrs);
+  return run(id, operands, n, attrs, device);
 }
 
 EagerValue EagerBuilder::op(OpId id, const V *values, int n, std::initializer_list<Attr> attrs) {
   std::vector<Operand> operands;
   for (int i = 0; i < n; i++)
     operands.push_back(toOperand(values[i]));
-  return run(id, operands.data(), n, attrs);
+  return run(id, operands.data(), n, attrs, device);
 }
 
 static void checkVersion(TensorImpl *t, uint32_t expected, const Node *n) {
@@ -53,6 +69,24 @@ static void checkVersion(TensorImpl *t, uint32_t expected, const Node *n) {
        std::string(torchName(t->dtype)) + " " + t->dims().str() + "], saved for " + nodeName(n) + ", is at version " +
        std::to_string(t->version()) + "; expected version " + std::to_string(expected) +
        " instead. Hint: the operation that wrote to it came after it was used");
+}
+
+/// What hooks gave back for a saved tensor, with the history `history` that it had.
+static Tensor unpacked(Node *n, int slot, Node *history, int output) {
+  if (!n->extra || n->extra->packed.empty())
+    backwardTwice();
+  Tensor t;
+  {
+    NoGradGuard quiet;
+    t = n->extra->packed[size_t(slot)]();
+  }
+  if (!history || t->requiresGrad())
+    return t;
+  t = detachTensor(t);
+  t->node = retain(history);
+  t->outputNumber = uint8_t(output);
+  t->flags |= FlagRequiresGrad;
+  return t;
 }
 
 const EagerValue &NodeContext::operand(int i) const {
@@ -71,6 +105,10 @@ const EagerValue &NodeContext::operand(int i) const {
                                         : Scalar(int64_t(bits.u)));
     return out;
   }
+  if (in.state & InputPacked) {
+    out = EagerValue(unpacked(n, i, in.next, in.outputNumber));
+    return out;
+  }
   if (!in.saved)
     backwardTwice();
   checkVersion(in.saved, in.version, n);
@@ -81,6 +119,10 @@ const EagerValue &NodeContext::operand(int i) const {
 const EagerValue &NodeContext::result() const {
   if (unpackedResult.defined())
     return unpackedResult;
+  if (n->state & NodePacksResult) {
+    unpackedResult = EagerValue(unpacked(n, n->numInputs, n, 0));
+    return unpackedResult;
+  }
   if (!n->result)
     backwardTwice();
   TensorImpl *r = n->result;

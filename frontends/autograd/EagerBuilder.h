@@ -18,6 +18,7 @@ struct EagerValue {
 
 struct EagerBuilder {
   using V = EagerValue;
+  uint8_t device = 0; // of what is made from attributes alone
   V op(OpId id, std::initializer_list<OpArg<V>> operands, std::initializer_list<Attr> attrs = {});
   V op(OpId id, const V *operands, int n, std::initializer_list<Attr> attrs);
   Dims dims(const V &v) { return v.isNumber ? Dims() : v.tensor->dims(); }

@@ -2,6 +2,9 @@
 #include <cstdlib>
 
 namespace torchc {
+
+AnomalyMode anomalyMode;
+
 namespace {
 
 size_t nodeBytes(NodeKind kind, int numInputs) {
@@ -31,6 +34,10 @@ __thread bool freeing __attribute__((tls_model("initial-exec"))) = false;
 
 void freeContents(Node *n) {
   if (n->kind == NodeKind::Accumulate) {
+    if (n->state & NodeOwnsLeaf) {
+      n->leaf().variable->node = nullptr;
+      release(n->leaf().variable);
+    }
     if (n->leaf().grad)
       release(n->leaf().grad);
   } else
@@ -78,10 +85,49 @@ Node *newNode(NodeKind kind, OpId op, int numInputs) {
   n->modeFlags = threadState.modes.flags;
   n->numInputs = uint16_t(numInputs);
   n->kind = kind;
+  if (TORCHC_UNLIKELY(anomalyMode.enabled.load(std::memory_order_relaxed)) && kind != NodeKind::Accumulate &&
+      anomalyMode.created)
+    anomalyMode.created(n);
   return n;
 }
 
+bool keptByNode(TensorImpl *t) {
+  Node *n = t->node;
+  if (!n || n->kind != NodeKind::Accumulate || n->leaf().variable != t || (n->state & NodeOwnsLeaf) ||
+      n->refs.get() <= 1 || (t->flags & FlagPending))
+    return false;
+  t->refs.init();
+  n->state |= NodeOwnsLeaf;
+  if (n->refs.decrement()) { // the graph went meanwhile
+    n->refs.init();
+    n->state &= uint8_t(~NodeOwnsLeaf);
+    return false;
+  }
+  return true;
+}
+
+void dropNode(TensorImpl *t) {
+  Node *n = std::exchange(t->node, nullptr);
+  if (!n)
+    return;
+  bool owner = n->kind == NodeKind::Accumulate && n->leaf().variable == t;
+  if (owner)
+    n->leaf().variable = nullptr;
+  if (owner && (n->state & NodeOwnsLeaf)) {
+    n->state &= uint8_t(~NodeOwnsLeaf);
+    t->refs.decrement(); // not the last: the caller holds one
+    return;
+  }
+  release(n);
+}
+
 void releaseSlow(Node *n) {
+  if (n->kind == NodeKind::Accumulate && (n->state & NodeOwnsLeaf) && n->leaf().variable->refs.get() > 1) {
+    n->refs.init(); // somebody got the leaf back: it holds the node again
+    n->state &= uint8_t(~NodeOwnsLeaf);
+    n->leaf().variable->refs.decrement();
+    return;
+  }
   n->grad = reinterpret_cast<TensorImpl *>(pendingFree);
   pendingFree = n;
   if (freeing)
@@ -104,8 +150,11 @@ void freeSaved(Node *n) {
   }
   if (n->result)
     release(std::exchange(n->result, nullptr));
-  if (n->extra && n->extra->function)
-    n->extra->function->releaseSaved();
+  if (n->extra) {
+    n->extra->packed.clear();
+    if (n->extra->function)
+      n->extra->function->releaseSaved();
+  }
   n->state |= NodeFreed;
 }
 

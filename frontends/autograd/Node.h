@@ -34,24 +34,42 @@ struct NodeInput {
   uint8_t numberType;     // DType of a number operand
   uint8_t pad;
 };
-enum InputState : uint8_t { InputSaved = 1, InputNumber = 2 };
+enum InputState : uint8_t {
+  InputSaved = 1,
+  InputNumber = 2,
+  InputOverwritten = 4, // what an in-place op left nothing of: its gradient is zeros
+  InputPacked = 8 // saved through hooks: NodeExtra::packed
+};
 
 struct Leaf {
   TensorImpl *grad;     // owned
-  TensorImpl *variable; // borrowed; null once it is gone
+  TensorImpl *variable; // borrowed, or owned under NodeOwnsLeaf; null once it lost its role
 };
 
 using TensorHook = std::function<Tensor(const Tensor &)>; // an undefined result keeps the gradient
+using LeafHook = std::function<void(const Tensor &)>;
+/// Before a node runs: may change the cotangents of its outputs. After: the gradients of its inputs.
+using PreHook = std::function<void(std::vector<Tensor> &cotangents)>;
+using PostHook = std::function<void(std::vector<Tensor> &gradients, const std::vector<Tensor> &cotangents)>;
+
+/// A registered hook, shared by the node and by the handle that removes it; one function is set, none once removed.
+struct HookBody {
+  TensorHook onGrad;
+  int output = 0; // of onGrad
+  LeafHook onLeaf;
+  PreHook before;
+  PostHook after;
+  bool removed() const { return !onGrad && !onLeaf && !before && !after; }
+};
+using HookHandle = std::weak_ptr<HookBody>;
+/// Gives a saved tensor back that hooks stored elsewhere.
+using Unpack = std::function<Tensor()>;
 
 /// What few nodes have.
 struct NodeExtra {
-  struct Hook {
-    uint64_t id;
-    int output;
-    TensorHook fn;
-  };
-  std::vector<Hook> hooks;                 // on the cotangent of an output, in order of registration
-  std::vector<std::pair<uint64_t, std::function<void(const Tensor &)>>> postAccumulate;
+  std::vector<std::shared_ptr<HookBody>> hooks; // in order of registration
+  std::vector<Unpack> packed;              // by input, then the result
+  std::shared_ptr<void> metadata;          // grad_fn.metadata, and the forward call's traceback in anomaly mode
   bool retainGrad = false;
   Tensor retained;                         // .grad of a non-leaf
   std::unique_ptr<struct NodeFunction> function;
@@ -93,8 +111,22 @@ struct alignas(64) Node {
   }
   int numOutputs() const { return extra ? extra->numOutputs : 1; }
 };
-enum NodeState : uint8_t { NodeFreed = 1, NodeSavesResult = 2 };
+enum NodeState : uint8_t {
+  NodeFreed = 1,
+  NodeSavesResult = 2,
+  NodePacksResult = 8, // NodeExtra::packed has it
+  NodeOwnsLeaf = 4 // nobody but the graph knows the leaf any more: the node holds it, not it the node
+};
 static_assert(sizeof(Node) == 64 && sizeof(NodeInput) == 32);
+
+/// torch.autograd.set_detect_anomaly: the binding notes where nodes are made and shows it when one fails.
+struct AnomalyMode {
+  std::atomic<bool> enabled{false};
+  bool checkNan = true;
+  void (*created)(Node *) = nullptr;
+  void (*failed)(Node *) = nullptr;
+};
+extern AnomalyMode anomalyMode;
 
 /// Zeroed inputs, the next sequence number, the thread's modes.
 Node *newNode(NodeKind kind, OpId op, int numInputs);
@@ -115,6 +147,10 @@ void setAttrs(Node *n, const Attr *attrs, int count);
 
 /// The accumulation node of a leaf, made if there is none; borrowed.
 Node *leafNode(TensorImpl *t);
+/// The last reference to `t` is about to go. True: a graph still leads to this leaf, and its node holds it from now on.
+bool keptByNode(TensorImpl *t);
+/// Takes t's node away and releases it; `t` must be held by the caller.
+void dropNode(TensorImpl *t);
 /// "AddBackward0", as PyTorch shows grad_fn.
 std::string nodeName(const Node *n);
 

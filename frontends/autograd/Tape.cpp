@@ -1,9 +1,13 @@
 #include "frontends/autograd/Tape.h"
+#include "frontends/autograd/Autograd.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Dispatch.h"
 #include "frontends/eager/Modes.h"
 
 namespace torchc {
+
+__thread SavedHooks *savedHooks __attribute__((tls_model("initial-exec"))) = nullptr;
+
 namespace {
 
 bool differentiable(const OpInfo &info, int operand) {
@@ -20,10 +24,27 @@ inline void setEdge(NodeInput &in, TensorImpl *a) {
   in.outputNumber = a->outputNumber;
 }
 
-inline void saveOperand(NodeInput &in, TensorImpl *a) {
+Tensor shownToHooks(TensorImpl *a) {
+  Tensor t = Tensor::borrow(a);
+  return a->requiresGrad() && !isLeaf(a) ? detachTensor(t) : t;
+}
+Unpack &packedSlot(Node *n, int i) {
+  n->more().packed.resize(size_t(n->numInputs) + 1);
+  return n->extra->packed[size_t(i)];
+}
+__attribute__((noinline)) void packOperand(Node *n, int i, TensorImpl *a) {
+  NoGradGuard quiet;
+  packedSlot(n, i) = savedHooks->pack(shownToHooks(a));
+  n->inputs()[i].state |= InputPacked;
+}
+
+inline void saveOperand(Node *n, int i, TensorImpl *a) {
+  if (TORCHC_UNLIKELY(savedHooks))
+    return packOperand(n, i, a);
+  NodeInput &in = n->inputs()[i];
   in.saved = retain(a);
   in.version = a->version();
-  in.state = InputSaved;
+  in.state |= InputSaved;
 }
 
 inline void saveNumber(NodeInput &in, const Scalar &s) {
@@ -34,11 +55,16 @@ inline void saveNumber(NodeInput &in, const Scalar &s) {
 
 /// The result is kept without its node, which would hold it in turn.
 inline void saveResult(Node *n, TensorImpl *out) {
+  n->state |= NodeSavesResult;
   TensorImpl *alias = newAlias(out, out->rank, out->sizes(), out->contiguous() ? nullptr : out->strides(), 0);
   alias->tag = out->tag; // the same value in a trace
   n->result = alias;
   n->resultVersion = out->version();
-  n->state |= NodeSavesResult;
+  if (TORCHC_UNLIKELY(savedHooks)) {
+    NoGradGuard quiet;
+    packedSlot(n, n->numInputs) = savedHooks->pack(Tensor(std::exchange(n->result, nullptr)));
+    n->state |= NodePacksResult;
+  }
 }
 
 inline bool gradType(DType t) { return t >= DType::F16; }
@@ -60,12 +86,32 @@ TapePlan planTape(const OpCall &call) {
     plan.wanted = true;
     plan.saves |= info.saves[info.flags & OpVariadic ? 0 : i];
   }
+  for (int i = 0; plan.saves && i < call.numOperands && i < maxFixedOperands; i++)
+    if (TensorImpl *a = call.operands[i].tensor; a && (plan.saves >> i & 1) && (a->flags & FlagInferenceTensor))
+      fail("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor "
+           "and use it in autograd.");
   return plan;
+}
+
+/// Does an in-place call leave nothing of its target's old value, whose gradient then is zeros rather than none?
+static bool overwrites(const OpCall &call, const TensorImpl *target) {
+  if (call.out.kind != Out::Inplace || !target->requiresGrad())
+    return false;
+  const OpInfo &info = opInfo(call.op);
+  for (int i = 0; i < call.numOperands; i++)
+    if (call.operands[i].tensor == target && differentiable(info, i))
+      return false;
+  return true;
 }
 
 Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *out) {
   const OpInfo &info = opInfo(call.op);
-  Node *n = newNode(NodeKind::Op, call.op, call.numOperands);
+  bool extra = overwrites(call, out);
+  Node *n = newNode(NodeKind::Op, call.op, call.numOperands + extra);
+  if (extra) {
+    setEdge(n->inputs()[call.numOperands], out);
+    n->inputs()[call.numOperands].state = InputOverwritten;
+  }
   for (int i = 0; i < call.numOperands; i++) {
     NodeInput &in = n->inputs()[i];
     TensorImpl *a = call.operands[i].tensor;
@@ -78,7 +124,7 @@ Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *out) {
     noteMeta(in, a, out);
     bool variadic = info.flags & OpVariadic;
     if (!variadic && plan.saves >> i & 1)
-      saveOperand(in, plan.copies[i].defined() ? plan.copies[i].impl() : a);
+      saveOperand(n, i, plan.copies[i].defined() ? plan.copies[i].impl() : a);
   }
   if (plan.saves & savesResult)
     saveResult(n, out);
@@ -102,9 +148,9 @@ void attachBinary(OpId op, TensorImpl *out, TensorImpl *a, TensorImpl *b) {
     setEdge(in[1], b);
   if (saves) {
     if (saves & 1)
-      saveOperand(in[0], a);
+      saveOperand(n, 0, a);
     if (saves & 2)
-      saveOperand(in[1], b);
+      saveOperand(n, 1, b);
     if (saves & savesResult)
       saveResult(n, out);
   }
@@ -119,7 +165,7 @@ void attachUnary(OpId op, TensorImpl *out, TensorImpl *a) {
   Node *n = newNode(NodeKind::Op, op, 1);
   setEdge(n->inputs()[0], a);
   if (info.saves[0] & 1)
-    saveOperand(n->inputs()[0], a);
+    saveOperand(n, 0, a);
   if (info.saves[0] & savesResult)
     saveResult(n, out);
   setNode(out, n);
@@ -136,7 +182,7 @@ void attachScalar(OpId op, TensorImpl *out, TensorImpl *a, const Scalar &s, bool
   setEdge(n->inputs()[slot], a);
   saveNumber(n->inputs()[1 - slot], s);
   if (saves >> slot & 1)
-    saveOperand(n->inputs()[slot], a);
+    saveOperand(n, slot, a);
   if (saves & savesResult)
     saveResult(n, out);
   setNode(out, n);

@@ -5,6 +5,14 @@
 
 namespace torchc {
 
+/// torch.autograd.graph.saved_tensors_hooks: where saved tensors go instead of into the node. The innermost of this
+/// thread, null: none.
+struct SavedHooks {
+  virtual ~SavedHooks() = default;
+  virtual Unpack pack(const Tensor &t) = 0;
+};
+extern __thread SavedHooks *savedHooks __attribute__((tls_model("initial-exec")));
+
 /// What a call will need recorded, worked out before the op runs (an in-place op overwrites operand 0).
 struct TapePlan {
   bool wanted = false;

@@ -16,18 +16,29 @@ std::vector<ViewInfo *> steps(ViewInfo *v) {
   std::reverse(out.begin(), out.end());
   return out;
 }
-Dims parentDims(const ViewInfo *v) { return v->parent ? v->parent->dims() : v->base->dims(); }
+Dims parentDims(const ViewInfo *v) { return v->parent ? v->parent->dims() : v->rootOf()->dims(); }
 
-void setStepAttrs(Node *n, OpId op, const int64_t *values, int count, const Dims &dims) {
+void setShapeAttr(Node *n, const Dims &dims) {
+  Attr a = rules::ints(dims);
+  setAttrs(n, &a, 1);
+}
+
+/// The attributes of a view's step, for the step itself and for the op that writes through it.
+void setStepAttrs(Node *n, const ViewInfo *v) {
+  Dims shape = v->dims(), strides;
   Attr attrs[4];
-  if (!count) {
-    attrs[0] = rules::ints(dims);
-    setAttrs(n, attrs, 1);
-    return;
+  int count = 0;
+  if (v->strides) {
+    strides = v->strides->dims();
+    attrs[count++] = rules::ints(shape);
+    attrs[count++] = rules::ints(strides);
   }
-  for (int i = 0; i < count; i++)
-    attrs[i] = Attr::integer(values[i]);
-  setAttrs(n, attrs, count);
+  for (int i = 0; i < v->numAttrs; i++)
+    attrs[count++] = Attr::integer(v->attrs[i]);
+  if (count)
+    setAttrs(n, attrs, count);
+  else
+    setShapeAttr(n, shape);
 }
 
 void setInput(Node *n, int i, Node *next, int outputNumber, DType dtype, const Dims &dims) {
@@ -47,7 +58,7 @@ Edge stepNode(const ViewInfo *v, Edge parent) {
   if (!parent.node)
     return {};
   Node *n = newNode(NodeKind::Op, v->op, 1);
-  setStepAttrs(n, v->op, v->attrs, v->numAttrs, v->dims());
+  setStepAttrs(n, v);
   setInput(n, 0, parent.node, parent.output, v->base->dtype, parentDims(v));
   return {n, 0};
 }
@@ -56,17 +67,20 @@ Edge stepNode(const ViewInfo *v, Edge parent) {
 Edge writeNode(const ViewInfo *v, Edge old, Edge child) {
   DType dtype = v->base->dtype;
   Dims to = parentDims(v);
-  bool whole = v->op != OpId::Slice;
+  bool whole = v->op != OpId::Slice && v->op != OpId::AsStrided;
   if (whole && old.node)
     release(std::exchange(old.node, nullptr));
   if (!old.node && !child.node)
     return {};
-  OpId op = v->op == OpId::Slice ? OpId::SliceUpdate : v->op == OpId::Transpose ? OpId::Transpose : OpId::Reshape;
+  OpId op = v->op == OpId::Slice       ? OpId::SliceUpdate
+            : v->op == OpId::AsStrided ? OpId::AsStridedUpdate
+            : v->op == OpId::Transpose ? OpId::Transpose
+                                       : OpId::Reshape;
   Node *n = newNode(NodeKind::Op, op, whole ? 1 : 2);
   if (op == OpId::Reshape)
-    setStepAttrs(n, op, nullptr, 0, to);
+    setShapeAttr(n, to);
   else
-    setStepAttrs(n, op, v->attrs, v->numAttrs, to);
+    setStepAttrs(n, v);
   if (!whole)
     setInput(n, 0, old.node, old.output, dtype, to);
   setInput(n, whole ? 0 : 1, child.node, child.output, dtype, v->dims());
@@ -80,14 +94,14 @@ Edge edgeOf(TensorImpl *t) {
 }
 
 void setHistory(TensorImpl *t, Edge e) {
-  Node *old = std::exchange(t->node, e.node);
+  if (Node *old = t->node; old && old->extra && old->extra->retainGrad && e.node && old != e.node) {
+    old->extra->retainGrad = false; // retain_grad() is about the tensor, whatever its value
+    e.node->more().retainGrad = true;
+  }
+  dropNode(t);
+  t->node = e.node;
   t->outputNumber = uint8_t(e.output);
   t->flags = e.node ? t->flags | FlagRequiresGrad : t->flags & ~FlagRequiresGrad;
-  if (!old)
-    return;
-  if (old->kind == NodeKind::Accumulate && old->leaf().variable == t)
-    old->leaf().variable = nullptr;
-  release(old);
 }
 
 } // namespace
@@ -97,6 +111,8 @@ void releaseSlow(ViewInfo *v) {
     ViewInfo *parent = v->parent;
     release(v->base);
     freeMeta(v->shape);
+    if (v->strides)
+      freeMeta(v->strides);
     freeSmall(v, viewClass);
     v = parent && parent->refs.decrement() ? parent : nullptr;
   }
@@ -117,6 +133,7 @@ ViewInfo *newStep(OpId op, TensorImpl *base, ViewInfo *parent, OperandMeta *shap
   v->base = retain(base);
   v->numAttrs = 0;
   v->shape = shape;
+  v->strides = nullptr;
   return v;
 }
 
@@ -134,17 +151,47 @@ void setView(TensorImpl *out, ViewInfo *v) {
   out->flags |= FlagView;
 }
 
-TensorImpl *baseOf(TensorImpl *t) { return t->view ? t->view->base : t; }
+TensorImpl *baseOf(TensorImpl *t) { return t->view ? t->view->rootOf() : t; }
+
+ViewInfo *stepOf(OpId op, const Attr *attrs, int numAttrs, TensorImpl *base, ViewInfo *parent, TensorImpl *out) {
+  ViewInfo *v = newStep(op, base, parent, newMeta(out->dtype, out->rank, out->sizes()));
+  for (int i = 0; i < numAttrs; i++)
+    if (attrs[i].tag != AttrTag::IntList)
+      v->attrs[v->numAttrs++] = attrs[i].i;
+  if (op == OpId::AsStrided)
+    v->strides = newMeta(out->dtype, int(attrs[1].size), attrs[1].list);
+  return v;
+}
 
 } // namespace
 
 void trackView(OpId op, const Attr *attrs, int numAttrs, TensorImpl *in, TensorImpl *out) {
-  if (!tracks(in, out))
+  if (tracks(in, out))
+    setView(out, stepOf(op, attrs, numAttrs, baseOf(in), in->view, out));
+}
+
+void becomeView(TensorImpl *t, TensorImpl *v) {
+  ++t->version();
+  bumpEpoch();
+  bool alone = !t->view && !t->node && t->storage && t->storage->refs.get() <= 2; // t's and v's
+  ViewInfo *steps = alone ? nullptr : v->view;
+  if (steps && !t->view) { // what t was stays behind as the base of all its views
+    Tensor base(newAlias(t, t->rank, t->sizes(), t->strides(), 0));
+    base->flags |= flagHiddenBase;
+    setHistory(base.impl(), edgeOf(t));
+    for (ViewInfo *s = steps; s; s = s->parent)
+      release(std::exchange(s->base, retain(base.impl())));
+  }
+  Dims sizes = v->dims(), strides(v->strides(), v->rank);
+  setDims(t, sizes.size(), sizes.data(), strides.data());
+  t->data = v->data;
+  if (!steps)
     return;
-  ViewInfo *v = newStep(op, baseOf(in), in->view, newMeta(out->dtype, out->rank, out->sizes()));
-  for (int i = 0; i < numAttrs && attrs[i].tag != AttrTag::IntList; i++)
-    v->attrs[v->numAttrs++] = attrs[i].i;
-  setView(out, v);
+  steps->refs.increment();
+  if (ViewInfo *old = std::exchange(t->view, nullptr))
+    release(old);
+  setView(t, steps);
+  refreshViewSlow(t);
 }
 
 void trackSelect(TensorImpl *in, TensorImpl *out, int64_t dim, int64_t start) {
@@ -162,7 +209,7 @@ void trackSelect(TensorImpl *in, TensorImpl *out, int64_t dim, int64_t start) {
 }
 
 void refreshViewSlow(TensorImpl *t) {
-  Edge e = edgeOf(t->view->base);
+  Edge e = edgeOf(t->view->rootOf());
   for (ViewInfo *v : steps(t->view))
     e = stepNode(v, e);
   setHistory(t, e);
@@ -171,7 +218,7 @@ void refreshViewSlow(TensorImpl *t) {
 
 void rebaseHistory(TensorImpl *t, Node *n) {
   if (t->view) {
-    TensorImpl *base = t->view->base;
+    TensorImpl *base = t->view->rootOf();
     std::vector<ViewInfo *> path = steps(t->view);
     std::vector<Edge> olds{edgeOf(base)};
     for (size_t i = 0; i + 1 < path.size(); i++) {
@@ -191,11 +238,11 @@ void rebaseHistory(TensorImpl *t, Node *n) {
 
 void checkInplace(TensorImpl *t, bool needsGrad) {
   refreshView(t);
-  bool tracked = needsGrad || t->requiresGrad() || (t->view && t->view->base->requiresGrad());
+  bool tracked = needsGrad || t->requiresGrad() || (t->view && t->view->rootOf()->requiresGrad());
   if (!tracked)
     return;
   auto isLeaf = [](TensorImpl *x) { return x->requiresGrad() && (!x->node || x->node->kind == NodeKind::Accumulate); };
-  if (t->view && isLeaf(t->view->base))
+  if (t->view && isLeaf(t->view->rootOf()))
     fail("a view of a leaf Variable that requires grad is being used in an in-place operation.");
   if (isLeaf(t))
     fail("a leaf Variable that requires grad is being used in an in-place operation.");

@@ -3,6 +3,7 @@
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
+#include "frontends/eager/View.h"
 #include "runtime/core/Layout.h"
 #include "runtime/core/Status.h"
 #include "runtime/kernels/Pack.h"
@@ -205,7 +206,7 @@ bool mayWriteThrough(const OpCall &call) {
     TensorImpl *a = call.operands[i].tensor;
     if (!a || a == call.out.tensor || !overlaps(a, call.out.tensor) || sameView(a, call.out.tensor))
       continue;
-    if (a->contiguous() && call.out.tensor->contiguous() && a->numel > 1)
+    if (isDense(a) && isDense(call.out.tensor)) // as PyTorch: of others it can't tell
       fail(
           "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
           "location. Please clone() the tensor before performing the operation.");
@@ -261,7 +262,7 @@ void checkTape(const OpCall &call, TapePlan &plan) {
 
 void recordInplace(const OpCall &call, const TapePlan &plan) {
   TensorImpl *t = call.out.tensor;
-  bool tracked = t->requiresGrad() || (t->view && t->view->base->requiresGrad());
+  bool tracked = t->requiresGrad() || (t->view && t->view->rootOf()->requiresGrad());
   if (isGradEnabled() && isFloat(t->dtype) && (plan.wanted || tracked))
     rebaseHistory(t, recordNode(call, plan, t));
   else if (t->view && isGradEnabled())
@@ -294,6 +295,8 @@ TensorImpl *runFresh(Resolved &r, uint8_t device) {
   else
     out = Tensor(families[int(r.info.family)](r));
   checkStatus(r.info.name);
+  if (TORCHC_UNLIKELY(threadState.modes.flags & FlagInference) && !(r.info.flags & OpIsView))
+    out->flags |= FlagInferenceTensor;
   if (r.info.flags & OpIsView)
     trackView(call.op, call.attrs, call.numAttrs, call.operands[0].tensor, out.impl());
   if (plan.wanted && isFloat(out->dtype))
@@ -323,6 +326,10 @@ __attribute__((noinline)) TensorImpl *callEager(const OpCall &call) {
 } // namespace
 
 TapePlan planInto(const OpCall &call) {
+  if (TORCHC_UNLIKELY(call.out.tensor->flags & FlagInferenceTensor) && !(threadState.modes.flags & FlagInference))
+    fail(
+        "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+        "tensor before doing inplace update.");
   TapePlan plan = planTape(call);
   checkTape(call, plan);
   return plan;

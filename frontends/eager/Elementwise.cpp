@@ -1,6 +1,7 @@
 // Elementwise ops and casts: the contiguous kernel where operands allow it, else the strided driver.
 #include "frontends/eager/Dispatch.h"
 #include "frontends/eager/Families.h"
+#include "frontends/eager/View.h"
 #include "runtime/kernels/Pack.h"
 #include "runtime/kernels/Strided.h"
 
@@ -31,9 +32,9 @@ private:
   DType operandType(int i) const {
     return r.info.promote == Promote::Branch && i == 0 ? DType::Bool : r.promoted.compute;
   }
-  /// Equal numbers of elements: broadcasting added nothing but sizes of 1.
+  /// Equal numbers of elements in one order of memory: broadcasting added nothing but sizes of 1.
   bool dense(const TensorImpl *t, DType want) const {
-    return t->contiguous() && t->dtype == want && t->numel == out->numel;
+    return t->dtype == want && t->numel == out->numel && sameOrder(t, out.impl());
   }
   bool classify();
   Kernel kernel() const;
@@ -98,7 +99,7 @@ void Elementwise::runAny(Kernel k) {
 }
 
 TensorImpl *Elementwise::run() {
-  out = r.target ? Tensor::borrow(r.target) : Tensor(newTensor(r.type.dtype, r.type.dims));
+  out = r.target ? Tensor::borrow(r.target) : Tensor(newLaidOut(r));
   if (!out->numel)
     return out.take();
   bool direct = classify();
@@ -123,7 +124,24 @@ uint64_t numberBits(const Scalar &s, DType common, bool through) {
   return loadScalar(&narrow, common);
 }
 
-TensorImpl *runElementwise(Resolved &r) { return Elementwise(r).run(); }
+TensorImpl *newLaidOut(const Resolved &r) {
+  TensorImpl *t = newTensor(r.type.dtype, r.type.dims);
+  TensorImpl *operands[maxFixedOperands];
+  int n = r.call.numOperands;
+  for (int i = 0; i < n; i++)
+    operands[i] = r.operand(i);
+  if (Dims strides; !(r.info.flags & OpRowMajor) && resultStrides(operands, n, r.type.dims, strides))
+    setDims(t, r.type.dims.size(), r.type.dims.data(), strides.data());
+  return t;
+}
+
+TensorImpl *runElementwise(Resolved &r) {
+  if (!(r.info.flags & OpRowMajor) || r.target)
+    return Elementwise(r).run();
+  Tensor out(newLaidOut(r)); // a copy in the order of memory, not by the kernel
+  copyInto(out.impl(), r.operand(0));
+  return out.take();
+}
 
 TensorImpl *runCast(Resolved &r) {
   TensorImpl *x = r.operand(0);
@@ -141,9 +159,9 @@ TensorImpl *runCast(Resolved &r) {
     copyInto(r.target, x);
     return retain(r.target);
   }
-  Tensor out(newTensor(r.type.dtype, r.type.dims));
+  Tensor out(newLaidOut(r));
   Kernel k = packCast(x->dtype, r.type.dtype);
-  if (x->contiguous() && k && x->dtype != r.type.dtype) {
+  if (sameOrder(x, out.impl()) && k && x->dtype != r.type.dtype) {
     void *p[3] = {out->data, x->data, &threadState.status};
     launch(k, p, nullptr, nullptr, 0, x->numel);
   } else

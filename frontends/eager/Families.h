@@ -34,6 +34,8 @@ TensorImpl *runRandom(Resolved &r);
 TensorImpl *runFused(Resolved &r);
 TensorImpl *runLibrary(Resolved &r);
 
+/// A new tensor of the call's result type, laid out as PyTorch lays out elementwise results.
+TensorImpl *newLaidOut(const Resolved &r);
 /// A contiguous copy, or t itself retained.
 TensorImpl *contiguousOf(TensorImpl *t);
 /// Contiguous and of type `dtype`, copied if it must be.

@@ -1,4 +1,6 @@
 #include "frontends/eager/Index.h"
+#include "frontends/autograd/Autograd.h"
+#include "frontends/eager/View.h"
 #include "frontends/eager/composite/Common.h"
 #include <algorithm>
 
@@ -39,56 +41,81 @@ Tensor sliced(const Tensor &x, int dim, const IndexItem &i) {
                 {Attr::integer(dim), Attr::integer(start), Attr::integer(stop), Attr::integer(i.step)});
 }
 
-/// The basic items applied; `dim` and `index` name the one index tensor, if any.
-struct Applied {
-  Tensor view;
-  int dim = -1;
-  Tensor index;
+/// One index tensor: the dimensions of the view that it replaces.
+struct Lookup {
+  int dim, span; // a mask spans its rank
+  int position;  // dimension that messages name
+  Tensor index;  // bool, or an integer type
 };
 
+/// The basic items applied, and the index tensors that are left.
+struct Applied {
+  Tensor view;
+  std::vector<Lookup> lookups;
+};
+
+void checkMask(const Tensor &mask, const Tensor &view, int dim) {
+  for (int i = 0; i < mask->rank; i++)
+    if (mask->sizes()[i] != view->sizes()[dim + i])
+      fail(ErrorKind::Index, "The shape of the mask " + mask->dims().str() + " at index " + std::to_string(i) +
+                                 " does not match the shape of the indexed tensor " + view->dims().str() +
+                                 " at index " + std::to_string(dim + i));
+}
+
 Applied applyBasic(const Tensor &x, List<IndexItem> items) {
-  int used = 0, ellipses = 0, tensors = 0;
-  for (const IndexItem &i : items) {
+  int used = 0;
+  for (const IndexItem &i : items)
     used += consumed(i);
-    ellipses += i.kind == IndexItem::Ellipsis;
-    tensors += i.kind == IndexItem::Mask;
-  }
   if (used > x->rank)
     fail(ErrorKind::Index, "too many indices for tensor of dimension " + std::to_string(x->rank));
-  if (ellipses > 1)
-    fail(ErrorKind::Index, "an index can only have a single ellipsis ('...')");
-  if (tensors > 1)
-    fail(ErrorKind::NotImplemented, "indexing with more than one index tensor is not implemented");
-  Applied a{x};
-  int dim = 0;
+  Applied a{x, {}};
+  int dim = 0, original = 0;
+  bool expanded = false;
   for (const IndexItem &i : items) {
     switch (i.kind) {
     case IndexItem::Integer:
       if (int64_t size = a.view->sizes()[dim]; i.start < -size || i.start >= size)
-        outOfRange(i.start, dim, size);
+        outOfRange(i.start, original, size);
       a.view = composite::selectIndex(a.view, dim, i.start);
       break;
     case IndexItem::Slice:
       a.view = sliced(a.view, dim, i);
       dim++;
       break;
-    case IndexItem::Ellipsis: dim += x->rank - used; break;
+    case IndexItem::Ellipsis: // a second one stands for no dimension
+      if (!expanded)
+        dim += x->rank - used;
+      original += expanded ? 0 : x->rank - used;
+      expanded = true;
+      break;
     case IndexItem::NewAxis:
       a.view = composite::unsqueezeDim(a.view, dim);
       dim++;
       break;
     case IndexItem::Mask:
-      a.dim = dim;
-      a.index = i.tensor;
+      if (i.tensor->dtype == DType::Bool && !i.tensor->rank) { // true or false along a new dimension
+        a.view = composite::unsqueezeDim(a.view, dim);
+        a.lookups.push_back({dim, 1, dim, composite::reshaped(i.tensor, Dims({1}))});
+        dim++;
+        break;
+      }
+      if (i.tensor->dtype == DType::Bool)
+        checkMask(i.tensor, a.view, dim);
+      else if (!isIntegral(i.tensor->dtype))
+        fail(ErrorKind::Index, "tensors used as indices must be long, int, byte or bool tensors");
+      a.lookups.push_back({dim, consumed(i), dim, i.tensor});
       dim += consumed(i);
       break;
     }
+    original += consumed(i);
   }
   return a;
 }
 
 /// Linear positions of true elements, ascending. Reads the mask.
 Tensor positions(const Tensor &mask) {
+  if (mask->device)
+    fail(ErrorKind::NotImplemented, "a mask on the meta device has no values to index by");
   if (threadState.modes.flags & (FlagRecording | FlagRetracing))
     noteEffect(Effect::ReadValue, mask.impl());
   Tensor m = composite::contiguousTensor(mask);
@@ -104,41 +131,197 @@ Tensor positions(const Tensor &mask) {
   return out;
 }
 
-/// Turns the index tensor into a 1-D int64 one over a single dimension of the view, and tells the result's shape there.
-struct Lookup {
-  Tensor view; // with the indexed dimensions as one
-  Tensor index;
-  Dims shape; // what replaces the dimension
+/// All index tensors as one over one dimension.
+struct Flat {
+  Tensor view;  // the indexed dimensions, in one place, are one
+  Tensor index; // 1-D int64, not negative
+  int dim;
+  Dims shape;   // what replaces the dimension
+  bool aliases; // is `view` the memory that was indexed?
 };
 
-Lookup lookupOf(const Applied &a) {
-  Lookup l;
-  const Tensor &t = a.index;
-  if (t->dtype == DType::Bool) {
-    for (int i = 0; i < t->rank; i++)
-      if (t->sizes()[i] != a.view->sizes()[a.dim + i])
-        fail(ErrorKind::Index, "The shape of the mask " + t->dims().str() + " at index " + std::to_string(i) +
-                                   " does not match the shape of the indexed tensor " + a.view->dims().str() +
-                                   " at index " + std::to_string(a.dim + i));
-    l.index = positions(t);
-    Dims merged(a.view->sizes(), a.dim);
-    merged.push(t->numel);
-    for (int i = a.dim + t->rank; i < a.view->rank; i++)
-      merged.push(a.view->sizes()[i]);
-    l.view = composite::reshaped(a.view, merged);
-    l.shape = l.index->dims();
-    return l;
+/// `shape` of the same elements; notes whether that took a copy.
+Tensor regrouped(const Tensor &view, const Dims &shape, bool &aliases) {
+  Dims strides;
+  aliases &= viewStrides(view->dims(), Dims(view->strides(), view->rank), shape, strides);
+  return composite::reshaped(view, shape);
+}
+
+/// Merges `span` dimensions from `dim` on.
+Dims merged(const Dims &dims, int dim, int span) {
+  Dims out(dims.data(), dim);
+  int64_t product = 1;
+  for (int i = dim; i < dim + span; i++)
+    product *= dims[i];
+  out.push(product);
+  for (int i = dim + span; i < dims.size(); i++)
+    out.push(dims[i]);
+  return out;
+}
+
+/// Masks become positions over their dimensions merged into one.
+void resolveMasks(Applied &a, bool &aliases) {
+  for (size_t k = 0; k < a.lookups.size(); k++) {
+    Lookup &l = a.lookups[k];
+    if (l.index->dtype != DType::Bool)
+      continue;
+    l.index = positions(l.index);
+    if (l.span == 1)
+      continue;
+    a.view = regrouped(a.view, merged(a.view->dims(), l.dim, l.span), aliases);
+    for (size_t j = k + 1; j < a.lookups.size(); j++)
+      a.lookups[j].dim -= l.span - 1;
+    l.span = 1;
   }
-  if (!isIntegral(t->dtype))
-    fail(ErrorKind::Index, "tensors used as indices must be long, int, byte or bool tensors");
-  int64_t size = a.view->sizes()[a.dim];
-  Tensor index = composite::as(t, DType::I64);
-  Tensor negative = callOp(OpId::Lt, {index, 0});
-  index = callOp(OpId::Where, {negative, callOp(OpId::Add, {index, size}), index});
-  l.index = composite::ravelAll(index);
-  l.view = a.view;
-  l.shape = t->dims();
-  return l;
+}
+
+/// Brings the indexed dimensions together: where they stand if they are neighbours, else to the front.
+void gatherDims(Applied &a) {
+  bool together = true;
+  for (size_t k = 1; k < a.lookups.size(); k++)
+    together &= a.lookups[k].dim == a.lookups[k - 1].dim + 1;
+  if (together)
+    return;
+  std::vector<int64_t> order;
+  for (const Lookup &l : a.lookups)
+    order.push_back(l.dim);
+  for (int i = 0; i < a.view->rank; i++)
+    if (std::find(order.begin(), order.begin() + ptrdiff_t(a.lookups.size()), i) ==
+        order.begin() + ptrdiff_t(a.lookups.size()))
+      order.push_back(i);
+  a.view = composite::permuteDims(a.view, order);
+  for (size_t k = 0; k < a.lookups.size(); k++)
+    a.lookups[k].dim = int(k);
+}
+
+Dims broadcastIndices(const std::vector<Lookup> &lookups) {
+  Dims shape;
+  for (const Lookup &l : lookups) {
+    Dims next;
+    Diag diag;
+    if (broadcastShapes(shape, l.index->dims(), next, diag)) {
+      shape = next;
+      continue;
+    }
+    std::string shapes;
+    for (const Lookup &m : lookups)
+      shapes += (shapes.empty() ? "" : ", ") + m.index->dims().str();
+    fail(ErrorKind::Index, "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes);
+  }
+  return shape;
+}
+
+/// The linear index by memory: checks every index against its dimension.
+Tensor linearDirect(const Applied &a, const Dims &shape) {
+  Tensor out(newTensor(DType::I64, Dims({shape.numel()})));
+  auto *linear = reinterpret_cast<int64_t *>(out->data);
+  std::fill_n(linear, out->numel, 0);
+  int64_t selected = out->numel;
+  for (int i = 0; i < a.view->rank; i++)
+    if (std::none_of(a.lookups.begin(), a.lookups.end(), [&](const Lookup &l) { return l.dim == i; }))
+      selected *= a.view->sizes()[i];
+  for (const Lookup &l : a.lookups) {
+    Tensor wide = composite::as(l.index, DType::I64);
+    Tensor index = composite::contiguousTensor(callOp(OpId::Expand, {wide}, {attr(shape)}));
+    auto *p = reinterpret_cast<const int64_t *>(index->data);
+    int64_t size = a.view->sizes()[l.dim];
+    for (int64_t i = 0; i < out->numel; i++) {
+      if (p[i] < -size || p[i] >= size) {
+        if (!size)
+          fail(ErrorKind::Index, "index is out of bounds for dimension with size 0");
+        if (!selected) { // nothing to read or write: PyTorch doesn't look at the indices
+          linear[i] = 0;
+          continue;
+        }
+        outOfRange(p[i], l.position, size);
+      }
+      linear[i] = linear[i] * size + (p[i] < 0 ? p[i] + size : p[i]);
+    }
+  }
+  return out;
+}
+
+/// The same by ops, for tracers and tensors without memory; an index out of range gives -1, which index ops refuse.
+Tensor linearByOps(const Applied &a, const Dims &shape) {
+  Tensor linear, valid;
+  for (const Lookup &l : a.lookups) {
+    int64_t size = a.view->sizes()[l.dim];
+    Tensor index = composite::as(l.index, DType::I64);
+    if (a.view->device != index->device)
+      index = Tensor(newTensor(DType::I64, index->dims(), a.view->device));
+    index = callOp(OpId::Where, {callOp(OpId::Lt, {index, 0}), callOp(OpId::Add, {index, size}), index});
+    if (a.lookups.size() == 1)
+      return composite::ravelAll(index);
+    Tensor fits = callOp(OpId::LogicalAnd, {callOp(OpId::Ge, {index, 0}), callOp(OpId::Lt, {index, size})});
+    valid = valid.defined() ? callOp(OpId::LogicalAnd, {valid, fits}) : fits;
+    linear = linear.defined() ? callOp(OpId::Add, {callOp(OpId::Mul, {linear, size}), index}) : index;
+  }
+  linear = callOp(OpId::Where, {valid, linear, -1});
+  return composite::ravelAll(callOp(OpId::Expand, {linear}, {attr(shape)}));
+}
+
+bool readable(const Applied &a) {
+  if ((threadState.modes.flags & (FlagRecording | FlagRetracing)) || a.view->device)
+    return false;
+  return std::none_of(a.lookups.begin(), a.lookups.end(),
+                      [](const Lookup &l) { return (l.index->flags & FlagPending) || l.index->device; });
+}
+
+/// Leading dimensions of size 1 that the target lacks are dropped, as in PyTorch.
+Tensor withoutLeadingOnes(Tensor v, int rank) {
+  while (v->rank > rank && v->sizes()[0] == 1)
+    v = composite::squeezeDim(v, 0);
+  return v;
+}
+
+/// Does `v`, of at most as many dimensions, broadcast to `shape`?
+void checkSpread(const Dims &v, const Dims &shape) {
+  Diag diag;
+  Dims target;
+  if (!inferExpand(v, shape.data(), shape.size(), target, diag))
+    fail("shape mismatch: value tensor of shape " + v.str() + " cannot be broadcast to indexing result of shape " +
+         shape.str());
+}
+
+/// `value` in the shape of what is indexed.
+Tensor spread(const Tensor &value, const Dims &shape) {
+  Tensor v = withoutLeadingOnes(value, shape.size());
+  checkSpread(v->dims(), shape);
+  return callOp(OpId::Expand, {v}, {attr(shape)});
+}
+
+/// The shape of what is indexed once the dimensions of `a` are together.
+Dims indexedShape(const Applied &a, const Dims &with) {
+  int first = a.lookups[0].dim, span = int(a.lookups.size());
+  Dims out(a.view->sizes(), first);
+  for (int64_t s : with)
+    out.push(s);
+  for (int i = first + span; i < a.view->rank; i++)
+    out.push(a.view->sizes()[i]);
+  return out;
+}
+
+/// `value`, if any, must broadcast to what is indexed; that is an error before an index out of range is.
+Flat flatten(Applied a, const Tensor &value = {}) {
+  Flat f;
+  f.aliases = true;
+  resolveMasks(a, f.aliases);
+  gatherDims(a);
+  f.shape = broadcastIndices(a.lookups);
+  if (value.defined()) {
+    Dims target = indexedShape(a, f.shape), given = value->dims();
+    while (given.size() > target.size() && given[0] == 1)
+      given.erase(0);
+    checkSpread(given, target);
+  }
+  {
+    NoGradGuard quiet;
+    f.index = readable(a) ? linearDirect(a, f.shape) : linearByOps(a, f.shape);
+  }
+  f.dim = a.lookups[0].dim;
+  int span = int(a.lookups.size());
+  f.view = span == 1 ? a.view : regrouped(a.view, merged(a.view->dims(), f.dim, span), f.aliases);
+  return f;
 }
 
 Dims replaced(const Tensor &view, int dim, const Dims &with) {
@@ -150,51 +333,107 @@ Dims replaced(const Tensor &view, int dim, const Dims &with) {
   return out;
 }
 
+Tensor select(const Flat &f) {
+  if (f.view->rank - 1 + f.shape.size() > maxRank)
+    fail("indexing would give more than 64 dimensions");
+  Tensor picked = callOp(OpId::IndexSelect, {f.view, f.index}, {Attr::integer(f.dim)});
+  return composite::reshaped(picked, replaced(f.view, f.dim, f.shape));
+}
+
+void writeFlat(const Flat &f, const Tensor &value, bool accumulate) {
+  Tensor v = spread(value, replaced(f.view, f.dim, f.shape));
+  Dims flat = replaced(f.view, f.dim, f.index->dims());
+  v = composite::reshaped(v, flat);
+  Attr dim = Attr::integer(f.dim);
+  composite::withIndexErrors([&] {
+    if (accumulate)
+      return callOp(OpId::IndexAdd, {f.view, f.index, v}, {dim}, Out::inplace(f.view));
+    Dims column;
+    for (int i = 0; i < f.view->rank; i++)
+      column.push(i == f.dim ? f.index->numel : 1);
+    Tensor index = callOp(OpId::Expand, {composite::reshaped(f.index, column)}, {attr(flat)});
+    return callOp(OpId::Scatter, {f.view, index, v}, {dim}, Out::inplace(f.view));
+  });
+}
+
+void assignBasic(const Tensor &view, const Operand &value) {
+  if (value.isNumber())
+    fill_(view, value);
+  else
+    copy_(view, withoutLeadingOnes(Tensor::borrow(value.tensor), view->rank));
+}
+
+/// x[mask] = one number: without reading the mask.
+bool assignMasked(const Applied &a, const Operand &value) {
+  if (a.lookups.size() != 1 || a.lookups[0].index->dtype != DType::Bool)
+    return false;
+  if (value.tensor && (value.tensor->numel != 1 || requiresGrad(value.tensor)))
+    return false;
+  const Lookup &l = a.lookups[0];
+  Dims shape = l.index->dims();
+  for (int i = l.dim + l.span; i < a.view->rank; i++)
+    shape.push(1);
+  Operand number = value;
+  Tensor zeroDim;
+  if (value.tensor) {
+    zeroDim = composite::reshaped(Tensor::borrow(value.tensor), Dims());
+    number = Operand(zeroDim);
+  }
+  masked_fill_(a.view, composite::reshaped(l.index, shape), number);
+  return true;
+}
+
+void assign(const Tensor &x, const Applied &a, const Operand &value, bool accumulate) {
+  Tensor v;
+  if (value.tensor) {
+    v = Tensor::borrow(value.tensor);
+    if (v->dtype != x->dtype)
+      fail("Index put requires the source and destination dtypes match, got " + std::string(torchName(x->dtype)) +
+           " for the destination and " + std::string(torchName(v->dtype)) + " for the source.");
+  } else
+    v = composite::fullTensor(Dims(), value.number, x->dtype, x->device);
+  Flat f = flatten(a, v);
+  if (f.aliases) {
+    writeFlat(f, v, accumulate);
+    return;
+  }
+  // Memory doesn't have the indexed dimensions as one: every element by its own place.
+  Tensor places = composite::arangeOf(a.view->numel, {}, 1, DType::I64, a.view.device(), false);
+  Tensor picked = select(flatten({composite::reshaped(places, a.view->dims()), a.lookups}));
+  Flat all{{}, composite::ravelAll(picked), 0, picked->dims(), true};
+  all.view = regrouped(a.view, Dims({a.view->numel}), all.aliases);
+  writeFlat(all, v, accumulate);
+  if (!all.aliases)
+    copy_(a.view, composite::reshaped(all.view, a.view->dims()));
+}
+
 } // namespace
 
 Tensor applyIndex(const Tensor &x, List<IndexItem> items) {
   Applied a = applyBasic(x, items);
-  if (a.dim < 0) // Python expects a new tensor
+  if (a.lookups.empty()) // Python expects a new tensor
     return a.view.same(x) ? composite::viewSize(x, x.sizes()) : a.view;
-  Lookup l = lookupOf(a);
-  Tensor picked = callOp(OpId::IndexSelect, {l.view, l.index}, {Attr::integer(a.dim)});
-  return composite::reshaped(picked, replaced(l.view, a.dim, l.shape));
+  return select(flatten(std::move(a)));
 }
 
 void assignIndex(const Tensor &x, List<IndexItem> items, const Operand &value) {
   Applied a = applyBasic(x, items);
-  if (a.dim < 0) {
-    if (value.isNumber()) {
-      fill_(a.view, value);
-      return;
-    }
-    Tensor v = Tensor::borrow(value.tensor);
-    // Leading dimensions of size 1 beyond the view's are dropped, as in PyTorch.
-    while (v->rank > a.view->rank && v->sizes()[0] == 1)
-      v = composite::squeezeDim(v, 0);
-    copy_(a.view, v);
-    return;
-  }
-  if (a.index->dtype == DType::Bool && value.isNumber()) {
-    Tensor mask = a.index;
-    Dims shape = mask->dims();
-    for (int i = a.dim + mask->rank; i < a.view->rank; i++)
-      shape.push(1);
-    masked_fill_(a.view, composite::reshaped(mask, shape), value);
-    return;
-  }
-  Lookup l = lookupOf(a);
-  if (!(l.view->storage == x->storage))
-    fail(ErrorKind::NotImplemented, "assignment through a mask over dimensions that memory doesn't have as one");
-  Tensor v = value.tensor ? composite::as(Tensor::borrow(value.tensor), x->dtype)
-                          : composite::fullTensor(Dims(), value.number, x->dtype);
-  Dims full = replaced(l.view, a.dim, l.shape), flat = replaced(l.view, a.dim, l.index->dims());
-  v = composite::reshaped(callOp(OpId::Expand, {v}, {attr(full)}), flat);
-  Dims column;
-  for (int i = 0; i < l.view->rank; i++)
-    column.push(i == a.dim ? l.index->numel : 1);
-  Tensor index = callOp(OpId::Expand, {composite::reshaped(l.index, column)}, {attr(flat)});
-  composite::withIndexErrors([&] { return scatter_(l.view, a.dim, index, v); });
+  if (a.lookups.empty())
+    return assignBasic(a.view, value);
+  if (!assignMasked(a, value))
+    assign(x, a, value, false);
+}
+
+Tensor putAt(const Tensor &x, TensorList indices, const Tensor &values, bool accumulate) {
+  std::vector<IndexItem> items;
+  for (const Tensor &t : indices)
+    items.push_back(IndexItem::of(t));
+  Applied a = applyBasic(x, items);
+  if (a.lookups.empty())
+    fail("index_put_(): expected at least one index tensor");
+  if (accumulate || !assignMasked(a, values))
+    assign(x, a, values, accumulate);
+  return x;
 }
 
 Scalar item(const Tensor &t) {

@@ -45,10 +45,14 @@ struct IndexItem {
 };
 
 /// A view where all items are basic; a copy with an index tensor. Negative indices count from the end. Index error for
-/// out-of-range or too many indices; NotImplemented for more than one index tensor.
+/// out-of-range or too many indices, and for index tensors that don't broadcast together.
 Tensor applyIndex(const Tensor &x, List<IndexItem> items);
-/// x[items] = value, broadcast and converted.
+/// x[items] = value, broadcast; a tensor must have x's type where an index is a tensor.
 void assignIndex(const Tensor &x, List<IndexItem> items, const Operand &value);
+
+/// x.index_put_(indices, values, accumulate): of several values for one place the last counts, or all are added in
+/// order.
+Tensor putAt(const Tensor &x, TensorList indices, const Tensor &values, bool accumulate);
 
 /// The only element as a number; Runtime error for other sizes. Computes a pending tensor; an observation (J).
 Scalar item(const Tensor &t);

@@ -98,14 +98,17 @@ TensorImpl *newShell(DType dtype, int rank, const int64_t *sizes, const int64_t 
 
 TensorImpl *newTensor(DType dtype, const Dims &dims, uint8_t device) {
   TensorImpl *t = newShell(dtype, dims.size(), dims.data(), nullptr, device);
+  int64_t bytes;
+  if (t->numel < 0 || __builtin_mul_overflow(t->numel, itemSize(dtype), &bytes)) {
+    release(t);
+    fail("Storage size calculation overflowed with sizes=" + dims.str() + ": the bytes need more than 64 bits");
+  }
   if (device == uint8_t(DeviceKind::Meta))
     return t;
-  int64_t bytes;
-  bool tooBig = t->numel < 0 || __builtin_mul_overflow(t->numel, itemSize(dtype), &bytes);
-  Storage *s = tooBig ? nullptr : newStorageOn(device, 0, bytes);
+  Storage *s = newStorageOn(device, 0, bytes);
   if (!s) {
     release(t);
-    outOfMemory(tooBig ? INT64_MAX : bytes);
+    outOfMemory(bytes);
   }
   t->storage = s;
   t->data = s->data;
@@ -124,17 +127,15 @@ TensorImpl *newAlias(TensorImpl *a, int rank, const int64_t *sizes, const int64_
 }
 
 void destroySlow(TensorImpl *t) {
+  if (t->node && keptByNode(t))
+    return;
   if (t->flags & FlagPyOwned) {
     releasePyObject(t); // drops the object, which comes back here without the flag
     return;
   }
   if ((t->flags & FlagPending) && jitHooks.pendingDied(t))
     return;
-  if (Node *n = std::exchange(t->node, nullptr)) {
-    if (n->kind == NodeKind::Accumulate && n->leaf().variable == t)
-      n->leaf().variable = nullptr;
-    release(n);
-  }
+  dropNode(t);
   if (ViewInfo *v = std::exchange(t->view, nullptr))
     release(v);
   if (t->storage)

@@ -1,6 +1,8 @@
 // View ops: new sizes and strides over the same storage.
 #include "frontends/eager/View.h"
 #include "frontends/eager/Families.h"
+#include "runtime/core/Layout.h"
+#include <algorithm>
 #include <numeric>
 
 namespace torchc {
@@ -40,6 +42,106 @@ bool viewStrides(const Dims &sizes, const Dims &strides, const Dims &shape, Dims
   return true;
 }
 
+bool isDense(const TensorImpl *t) {
+  if (t->contiguous())
+    return true;
+  int order[maxRank], n = 0;
+  for (int i = 0; i < t->rank; i++)
+    if (t->sizes()[i] != 1)
+      order[n++] = i;
+  std::sort(order, order + n, [&](int a, int b) { return t->strides()[a] < t->strides()[b]; });
+  int64_t step = 1;
+  for (int i = 0; i < n; i++) {
+    if (t->strides()[order[i]] != step)
+      return false;
+    step *= t->sizes()[order[i]];
+  }
+  return true;
+}
+
+bool sameOrder(const TensorImpl *a, const TensorImpl *b) {
+  if (a->contiguous() || b->contiguous())
+    return a->contiguous() && b->contiguous();
+  return sameShape(a, b) && isDense(a) && !std::memcmp(a->strides(), b->strides(), size_t(a->rank) * sizeof(int64_t));
+}
+
+namespace {
+
+/// All of the result's shape, with the same strides and dense: the result is laid out just so.
+bool commonStrides(TensorImpl *const *operands, int n, const Dims &sizes, Dims &out) {
+  const TensorImpl *first = nullptr;
+  for (int i = 0; i < n; i++) {
+    const TensorImpl *t = operands[i];
+    if (!t)
+      continue;
+    if (!(t->dims() == sizes))
+      return false;
+    if (!first)
+      first = t;
+    else if (std::memcmp(t->strides(), first->strides(), size_t(t->rank) * sizeof(int64_t)))
+      return false;
+  }
+  if (!first || !isDense(first))
+    return false;
+  out = Dims(first->strides(), first->rank);
+  return true;
+}
+
+/// Below 0: dimension a moves faster through memory than b; above: slower; 0: no operand can tell.
+int comparePlaces(TensorImpl *const *operands, int n, const Dims &sizes, int a, int b) {
+  for (int i = 0; i < n; i++) {
+    const TensorImpl *t = operands[i];
+    if (!t)
+      continue;
+    int lead = sizes.size() - t->rank;
+    auto stride = [&](int d) -> int64_t {
+      return d < lead || (t->sizes()[d - lead] == 1 && sizes[d] != 1) ? 0 : t->strides()[d - lead];
+    };
+    int64_t x = stride(a), y = stride(b);
+    if (!x || !y)
+      continue;
+    if (x != y)
+      return x < y ? -1 : 1;
+    if (sizes[a] > sizes[b])
+      return 1;
+  }
+  return 0;
+}
+
+} // namespace
+
+bool resultStrides(TensorImpl *const *operands, int n, const Dims &sizes, Dims &out) {
+  bool rowMajor = true;
+  for (int i = 0; i < n; i++)
+    rowMajor &= !operands[i] || operands[i]->contiguous();
+  if (sizes.size() < 2)
+    return false;
+  if (commonStrides(operands, n, sizes, out)) // as the dispatcher's fast path
+    return true;
+  if (rowMajor)
+    return false;
+  int order[maxRank], rank = sizes.size(); // fastest first
+  for (int i = 0; i < rank; i++)
+    order[i] = rank - 1 - i;
+  for (int i = 1; i < rank; i++)
+    for (int at = i, k = i - 1; k >= 0; k--) {
+      int c = comparePlaces(operands, n, sizes, order[k], order[at]);
+      if (c > 0)
+        std::swap(order[k], order[at]), at = k;
+      else if (c < 0)
+        break;
+    }
+  bool same = true;
+  int64_t step = 1;
+  out = sizes;
+  for (int i = 0; i < rank; i++) {
+    same &= order[i] == rank - 1 - i;
+    out[order[i]] = step;
+    step *= std::max<int64_t>(sizes[order[i]], 1);
+  }
+  return !same;
+}
+
 namespace {
 
 TensorImpl *reshaped(Resolved &r, TensorImpl *x) {
@@ -76,7 +178,21 @@ TensorImpl *sliced(Resolved &r, TensorImpl *x) {
   Dims strides(x->strides(), x->rank);
   int64_t offset = r.attr(1).i * strides[dim];
   strides[dim] *= r.attr(3).i;
-  return newAlias(x, x->rank, r.type.dims.data(), strides.data(), x->numel ? offset : 0);
+  return newAlias(x, x->rank, r.type.dims.data(), strides.data(), offset);
+}
+
+TensorImpl *strided(Resolved &r, TensorImpl *x) {
+  const Dims &sizes = r.type.dims;
+  const int64_t *strides = r.attr(1).list;
+  int64_t offset = r.attr(2).i, low, high;
+  offsetRange(sizes.size(), sizes.data(), strides, low, high);
+  int64_t item = itemSize(x->dtype), have = x->storage ? x->storage->nbytes / item : INT64_MAX;
+  if (int64_t first = x->storageOffset() + offset; sizes.numel() && (first < 0 || first + high >= have))
+    fail("setStorage: sizes " + sizes.str() + ", strides " + Dims(strides, sizes.size()).str() + ", storage offset " +
+         std::to_string(first) + ", and itemsize " + std::to_string(item) + " requiring a storage size of " +
+         std::to_string((first + high + 1) * item) + " are out of bounds for storage of size " +
+         std::to_string(have * item));
+  return newAlias(x, sizes.size(), sizes.data(), strides, offset);
 }
 
 } // namespace
@@ -88,6 +204,7 @@ TensorImpl *runView(Resolved &r) {
   case ShapeRule::Transpose: return transposed(r, x);
   case ShapeRule::Expand: return expanded(r, x);
   case ShapeRule::Slice: return sliced(r, x);
+  case ShapeRule::AsStrided: return strided(r, x);
   default: fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): no such view in eager execution");
   }
 }

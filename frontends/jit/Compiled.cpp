@@ -179,7 +179,7 @@ void CompileService::compile(const std::shared_ptr<Recording> &r) {
     r->finishCompile(nullptr, r->refused, "");
     return;
   }
-  std::string json = "{\"target\":\"" + target + "\",\"emit\":\"object\"}";
+  std::string json = "{\"target\":\"" + target + "\",\"emit\":\"object\",\"strides\":true}";
   std::vector<uint8_t> program = traceKey(r->trace);
   Sha256 hash;
   hash.update(program);

@@ -25,15 +25,11 @@ Tensor Interpreter::tensorOf(uint32_t value) const {
   return t;
 }
 
-/// The result of a step that defines a storage: copied to memory that others see already, else taken as it is.
+/// The result of a step that defines a storage, laid out as it was recorded: copied to memory that others see already,
+/// else taken as it is.
 void Interpreter::keep(uint32_t storage, TensorImpl *result) {
   Memory &m = memory[storage];
   if (m.given) {
-    Tensor dense;
-    if (!result->contiguous()) {
-      dense = callOp(OpId::Cast, {Tensor::borrow(result)}, {Attr::dtype(result->dtype)});
-      result = dense.impl();
-    }
     if (size_t bytes = size_t(r.storages[storage].nbytes))
       std::memcpy(m.base, result->data, bytes);
     return;

@@ -1,6 +1,7 @@
 #include "frontends/jit/Retrace.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Dispatch.h"
+#include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/jit/Function.h"
 #include "frontends/jit/Interpret.h"

@@ -1,5 +1,6 @@
 // What a run reads at once though its ops are deferred: indices, and memory that others may write.
 #include "frontends/eager/Dispatch.h"
+#include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/jit/Interpret.h"
 #include "frontends/jit/Retrace.h"
@@ -36,9 +37,7 @@ bool Run::needs(uint32_t storage, std::vector<bool> &steps) const {
 
 static bool allBelow(const Tensor &index, int64_t bound) {
   InternalGuard quiet;
-  Tensor wide = index->dtype == DType::I64 && index->contiguous()
-                    ? index
-                    : callOp(OpId::Cast, {index}, {Attr::dtype(DType::I64)});
+  Tensor wide = index->dtype == DType::I64 && index->contiguous() ? index : Tensor(copyOf(index.impl(), DType::I64));
   auto *p = reinterpret_cast<const int64_t *>(wide->data);
   bool ok = true;
   for (int64_t i = 0; i < wide->numel; i++)

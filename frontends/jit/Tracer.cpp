@@ -1,6 +1,7 @@
 #include "frontends/jit/Tracer.h"
 #include "dialects/trace/TraceFile.h"
 #include "frontends/eager/Modes.h"
+#include "frontends/eager/View.h"
 #include <algorithm>
 
 namespace torchc::jit {
@@ -222,7 +223,7 @@ bool Tracer::place(const OpCall &call, TensorImpl *result, Step &step, uint32_t 
     step.result = r->values[output].canonical;
     return true;
   }
-  if (!result->storage || result->device || !result->contiguous() || numbers.count(result->storage))
+  if (!result->storage || result->device || !isDense(result) || numbers.count(result->storage))
     return refuse(std::string(opInfo(call.op).name) + "() gave memory that is not its own"), false;
   uint32_t storage = addStorage(result->storage, result->data, result->nbytes(), false, result->dtype);
   onRelease(result->storage, storageDied, this);

@@ -1,4 +1,5 @@
 #include "frontends/pybind/Args.h"
+#include "frontends/autograd/Autograd.h"
 
 namespace torchc::py {
 namespace {
@@ -47,7 +48,9 @@ bool isOptional(ArgType t) {
   }
 }
 
-bool isZeroDim(PyObject *o) { return isTensor(o) && implOf(o)->rank == 0; }
+/// May stand for a number: no dimensions, and no history that reading it would cut.
+bool isTensorNumber(PyObject *o) { return isTensor(o) && !implOf(o)->rank && !requiresGrad(implOf(o)); }
+bool isTensorInt(PyObject *o) { return isTensorNumber(o) && isIntegral(implOf(o)->dtype); }
 bool isPlainInt(PyObject *o) {
   return PyLong_Check(o) ? !PyBool_Check(o) : !isTensor(o) && PyIndex_Check(o) && !PyBool_Check(o);
 }
@@ -65,13 +68,13 @@ bool isIntSequence(PyObject *o, bool lenient) {
   Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
   for (Py_ssize_t i = 0; i < n; i++) {
     PyObject *x = PySequence_Fast_GET_ITEM(o, i);
-    if (!isPlainInt(x) && !(lenient && isZeroDim(x)))
+    if (!isPlainInt(x) && !(lenient && isTensorInt(x)))
       return false;
   }
   return true;
 }
 
-/// `lenient`: the only overload, so that a 0-d tensor may stand for a number.
+/// `lenient`: a 0-d tensor may stand for a number; tried after all overloads that take it as a tensor.
 bool accepts(ArgType t, PyObject *o, bool lenient) {
   if (o == Py_None && isOptional(t))
     return true;
@@ -80,16 +83,15 @@ bool accepts(ArgType t, PyObject *o, bool lenient) {
   case ArgType::OptTensor: return isTensor(o);
   case ArgType::Operand: return isTensor(o) || isNumber(o);
   case ArgType::Scalar:
-  // Not a 0-d tensor: PyTorch has overloads that promote and differentiate for those.
-  case ArgType::OptScalar: return isNumber(o);
+  case ArgType::OptScalar: return isNumber(o) || (lenient && isTensorNumber(o));
   case ArgType::Int:
-  case ArgType::OptInt: return isPlainInt(o) || (lenient && isZeroDim(o) && isIntegral(implOf(o)->dtype));
+  case ArgType::OptInt: return isPlainInt(o) || (lenient && isTensorInt(o));
   case ArgType::Float:
-  case ArgType::OptFloat: return (isNumber(o) && !PyComplex_Check(o)) || isZeroDim(o);
+  case ArgType::OptFloat: return (isNumber(o) && !PyComplex_Check(o)) || (lenient && isTensorNumber(o));
   case ArgType::Bool:
   case ArgType::OptBool: return isBool(o);
   case ArgType::IntList:
-  case ArgType::OptIntList: return isPlainInt(o) || isIntSequence(o, lenient);
+  case ArgType::OptIntList: return isPlainInt(o) || isIntSequence(o, lenient) || (lenient && isTensorInt(o));
   case ArgType::OptFloatList:
     return isNumber(o) || (isSequence(o) && (!PySequence_Fast_GET_SIZE(o) || isNumber(PySequence_Fast_GET_ITEM(o, 0))));
   case ArgType::DType:
@@ -164,11 +166,13 @@ struct Mismatch {
 
 /// Where varargs begin at positional argument `i` of the call.
 bool beginsVarargs(const Param &p, PyObject *arg) {
-  return p.varargs && (p.type == ArgType::TensorList ? isTensor(arg) : isPlainInt(arg));
+  return p.varargs && (p.type == ArgType::TensorList ? isTensor(arg) : isPlainInt(arg) || isTensorInt(arg));
 }
 
 bool acceptVarargs(const Param &p, const Call &c, Py_ssize_t from, Mismatch &bad) {
-  auto fits = [&](PyObject *o) { return p.type == ArgType::TensorList ? isTensor(o) : isPlainInt(o) || isZeroDim(o); };
+  auto fits = [&](PyObject *o) {
+    return p.type == ArgType::TensorList ? isTensor(o) : isPlainInt(o) || isTensorInt(o);
+  };
   for (Py_ssize_t i = from; i < c.n; i++)
     if (!fits(c.args[i])) {
       bad.kind = Mismatch::ListItem;

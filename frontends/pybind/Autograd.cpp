@@ -1,4 +1,4 @@
-// Backward, hooks, grad_fn objects.
+// Backward, hooks of tensors, requires_grad and detach.
 #include "frontends/autograd/Autograd.h"
 #include "frontends/pybind/Args.h"
 #include "frontends/pybind/AutogradObjects.h"
@@ -6,177 +6,29 @@
 namespace torchc::py {
 namespace {
 
-// ---- grad_fn
-
-struct NodeObject {
-  PyObject_HEAD Node *node;
-};
-PyTypeObject *nodeType;
-PyObject *nodeTypes; // name -> class
-
-Node *nodeOf(PyObject *o) { return reinterpret_cast<NodeObject *>(o)->node; }
-
-void nodeDealloc(PyObject *o) {
-  PyTypeObject *type = Py_TYPE(o);
-  release(nodeOf(o));
-  type->tp_free(o);
-  Py_DECREF(type);
-}
-PyObject *nodeName(PyObject *o, PyObject *) {
-  if (nodeOf(o)->kind == NodeKind::Accumulate) // PyTorch spells this one with its namespace
-    return PyUnicode_FromString("torch::autograd::AccumulateGrad");
-  return PyUnicode_FromString(torchc::nodeName(nodeOf(o)).c_str());
-}
-PyObject *nodeRepr(PyObject *o) {
-  return PyUnicode_FromFormat("<%s object at %p>", torchc::nodeName(nodeOf(o)).c_str(), nodeOf(o));
-}
-PyObject *nodeNext(PyObject *o, void *) {
-  Node *n = nodeOf(o);
-  bool leaf = n->kind == NodeKind::Accumulate;
-  Ref out(PyTuple_New(leaf ? 0 : n->numInputs));
-  for (int i = 0; out && !leaf && i < n->numInputs; i++) {
-    NodeInput &in = n->inputs()[i];
-    PyObject *next = in.next ? nodeObject(in.next) : Py_NewRef(Py_None);
-    PyObject *pair = next ? Py_BuildValue("(Ni)", next, int(in.outputNumber)) : nullptr;
-    if (!pair)
-      return nullptr;
-    PyTuple_SET_ITEM(out.get(), i, pair);
-  }
-  return out.take();
-}
-PyObject *nodeVariable(PyObject *o, void *) {
-  Node *n = nodeOf(o);
-  if (n->kind != NodeKind::Accumulate) {
-    PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute 'variable'", torchc::nodeName(n).c_str());
-    return nullptr;
-  }
-  if (!n->leaf().variable)
-    Py_RETURN_NONE;
-  return wrap(retain(n->leaf().variable));
-}
-PyObject *nodeSequence(PyObject *o, PyObject *) { return PyLong_FromUnsignedLongLong(nodeOf(o)->sequence); }
-PyObject *nodeCompare(PyObject *a, PyObject *b, int op) {
-  if ((op != Py_EQ && op != Py_NE) || !PyObject_TypeCheck(b, nodeType))
-    Py_RETURN_NOTIMPLEMENTED;
-  return PyBool_FromLong((nodeOf(a) == nodeOf(b)) == (op == Py_EQ));
-}
-Py_hash_t nodeHash(PyObject *o) { return _Py_HashPointer(nodeOf(o)); }
-
-PyMethodDef nodeMethods[] = {{"name", nodeName, METH_NOARGS, "name($self)\n--\n\nThe operation's name."},
-                             {"_sequence_nr", nodeSequence, METH_NOARGS, nullptr},
-                             {}};
-PyGetSetDef nodeProperties[] = {
-    {"next_functions", nodeNext, nullptr, "(grad_fn, output number) of each input; None where no gradient is needed."},
-    {"variable", nodeVariable, nullptr, "The leaf that an AccumulateGrad belongs to."},
-    {}};
-PyType_Slot nodeSlots[] = {{Py_tp_dealloc, reinterpret_cast<void *>(nodeDealloc)},
-                           {Py_tp_repr, reinterpret_cast<void *>(nodeRepr)},
-                           {Py_tp_richcompare, reinterpret_cast<void *>(nodeCompare)},
-                           {Py_tp_hash, reinterpret_cast<void *>(nodeHash)},
-                           {Py_tp_methods, nodeMethods},
-                           {Py_tp_getset, nodeProperties},
-                           {}};
-PyType_Spec nodeSpec = {"torchc.autograd.graph.Node", sizeof(NodeObject), 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, nodeSlots};
-
-/// The class of one operation's nodes, made when first seen; borrowed.
-PyTypeObject *classOfNode(const std::string &name) {
-  PyObject *found = PyDict_GetItemString(nodeTypes, name.c_str());
-  if (!found) {
-    static std::vector<std::string *> names; // a type keeps the pointer
-    names.push_back(new std::string("torchc.autograd.graph." + name));
-    PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void *>(nodeDealloc)}, {}};
-    PyType_Spec spec = {names.back()->c_str(), sizeof(NodeObject), 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-    Ref made(check(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject *>(nodeType))));
-    PyDict_SetItemString(nodeTypes, name.c_str(), made.get());
-    found = made.get();
-  }
-  return reinterpret_cast<PyTypeObject *>(found);
-}
-
-// ---- hooks
-
-struct HandleObject {
-  PyObject_HEAD TensorImpl *tensor;
-  uint64_t id;
-};
-PyTypeObject *handleType;
-
-void handleDealloc(PyObject *o) {
-  PyTypeObject *type = Py_TYPE(o);
-  release(reinterpret_cast<HandleObject *>(o)->tensor);
-  type->tp_free(o);
-  Py_DECREF(type);
-}
-PyObject *handleRemove(PyObject *o, PyObject *) {
-  auto *h = reinterpret_cast<HandleObject *>(o);
-  return guarded([&]() -> PyObject * {
-    removeHook(h->tensor, h->id);
-    Py_RETURN_NONE;
-  });
-}
-PyObject *handleEnter(PyObject *o, PyObject *) { return Py_NewRef(o); }
-PyObject *handleExit(PyObject *o, PyObject *const *, Py_ssize_t) { return handleRemove(o, nullptr); }
-PyMethodDef handleMethods[] = {
-    {"remove", handleRemove, METH_NOARGS, "remove($self)\n--\n\nRemoves the hook; a second call does nothing."},
-    {"__enter__", handleEnter, METH_NOARGS},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(handleExit)), METH_FASTCALL},
-    {}};
-PyType_Slot handleSlots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void *>(handleDealloc)}, {Py_tp_methods, handleMethods}, {}};
-PyType_Spec handleSpec = {"torchc._C._HookHandle", sizeof(HandleObject), 0,
-                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, handleSlots};
-
-PyObject *handleObject(TensorImpl *t, uint64_t id) {
-  auto *h = reinterpret_cast<HandleObject *>(check(handleType->tp_alloc(handleType, 0)));
-  h->tensor = retain(t);
-  h->id = id;
-  return reinterpret_cast<PyObject *>(h);
-}
-
-/// A Python callable that C++ may copy and drop without the GIL.
-struct Callable {
-  explicit Callable(PyObject *f) : f(Py_NewRef(f)) {}
-  Callable(const Callable &) = delete;
-  ~Callable() {
-    GilHold gil;
-    Py_DECREF(f);
-  }
-  PyObject *call(const Tensor &arg) const {
-    Ref o(wrap(Tensor(arg)));
-    return check(PyObject_CallOneArg(f, o.get()));
-  }
-  PyObject *f;
-};
-
-void checkCallable(PyObject *f) {
-  if (!PyCallable_Check(f))
-    typeError("a hook must be callable, got " + typeName(f));
-}
 PyObject *registerHookMethod(PyObject *self, PyObject *f) {
   return guarded([&] {
-    checkCallable(f);
-    auto hook = std::make_shared<Callable>(f);
-    return handleObject(implOf(self), registerHook(implOf(self), [hook](const Tensor &g) -> Tensor {
-                          GilHold gil;
-                          Ref r(hook->call(g));
-                          if (r.get() == Py_None)
-                            return {};
-                          if (!isTensor(r.get()))
-                            typeError("hook returned " + typeName(r.get()) + ", expected a Tensor or None");
-                          return Tensor::borrow(implOf(r.get()));
-                        }));
+    auto hook = callableOf(f);
+    return handleObject(registerHook(implOf(self), [hook](const Tensor &g) -> Tensor {
+      GilHold gil;
+      Ref given(wrap(Tensor(g)));
+      Ref r(check(PyObject_CallOneArg(hook->f, given.get())));
+      if (r.get() == Py_None)
+        return {};
+      if (!isTensor(r.get()))
+        typeError("expected a Tensor or None, but hook returned '" + typeName(r.get()) + "'");
+      return Tensor::borrow(implOf(r.get()));
+    }));
   });
 }
 PyObject *registerPostAccumulate(PyObject *self, PyObject *f) {
   return guarded([&] {
-    checkCallable(f);
-    auto hook = std::make_shared<Callable>(f);
-    return handleObject(implOf(self), registerPostAccumulateHook(implOf(self), [hook](const Tensor &leaf) {
-                          GilHold gil;
-                          Ref r(hook->call(leaf));
-                        }));
+    auto hook = callableOf(f);
+    return handleObject(registerPostAccumulateHook(implOf(self), [hook](const Tensor &leaf) {
+      GilHold gil;
+      Ref given(wrap(Tensor(leaf)));
+      Ref r(check(PyObject_CallOneArg(hook->f, given.get())));
+    }));
   });
 }
 
@@ -304,20 +156,8 @@ PyMethodDef tensorAutogradMethods[] = {
      "register_post_accumulate_grad_hook($self, hook, /)\n--\n\nCalls hook(leaf) after .grad was accumulated."},
     {}};
 
-PyObject *nodeObject(Node *n) {
-  PyTypeObject *type = classOfNode(torchc::nodeName(n));
-  auto *o = reinterpret_cast<NodeObject *>(type->tp_alloc(type, 0));
-  if (o)
-    o->node = retain(n);
-  return reinterpret_cast<PyObject *>(o);
-}
-
 bool addAutograd(PyObject *module) {
-  nodeTypes = PyDict_New();
-  nodeType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&nodeSpec));
-  handleType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&handleSpec));
-  return nodeTypes && nodeType && handleType && PyModule_AddFunctions(module, functions) == 0 &&
-         PyModule_AddObjectRef(module, "_Node", reinterpret_cast<PyObject *>(nodeType)) == 0;
+  return addGradFn(module) && addFunction(module) && PyModule_AddFunctions(module, functions) == 0;
 }
 
 } // namespace torchc::py

@@ -23,6 +23,13 @@ Tensor foreignTensor(void *data, DType dtype, const Dims &sizes, const Dims &str
 /// Shares the memory of an object with a buffer; strides must not be negative.
 Tensor tensorOfBuffer(PyObject *array, bool warnReadOnly);
 
+/// memory_format=.
+enum class MemoryFormat : uint8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
+/// Type error unless a torchc.memory_format.
+MemoryFormat memoryFormatArg(PyObject *o);
+/// Tensor.to without memory_format.
+PyObject *toMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw);
+
 PyObject *dlpackMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw);
 PyObject *dlpackDevice(PyObject *self, PyObject *);
 PyObject *fromDlpack(PyObject *, PyObject *o);

@@ -45,13 +45,13 @@ IndexItem itemOf(PyObject *o) {
     return IndexItem::newAxis();
   if (isTensor(o)) {
     TensorImpl *t = implOf(o);
-    if (t->rank == 0 && isIntegral(t->dtype))
-      return IndexItem::integer(item(Borrowed(o)).toInt());
-    if (!isIntegral(t->dtype) && t->dtype != DType::Bool)
-      raise(PyExc_IndexError, "tensors used as indices must be long, int, byte or bool tensors");
     // PyTorch reads uint8 as a mask.
     if (t->dtype == DType::U8)
       return IndexItem::of(to(Borrowed(o), DType::Bool));
+    if (t->rank == 0 && isIntegral(t->dtype))
+      return IndexItem::integer(item(Borrowed(o)).toInt());
+    if (t->dtype != DType::I64 && t->dtype != DType::I32 && t->dtype != DType::Bool)
+      raise(PyExc_IndexError, "tensors used as indices must be long, int, byte or bool tensors");
     return IndexItem::of(Tensor::borrow(t));
   }
   if (PyBool_Check(o))
@@ -70,6 +70,10 @@ IndexItem itemOf(PyObject *o) {
   }
   if (PyIndex_Check(o))
     return IndexItem::integer(intArg(o));
+  if (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o)) {
+    Ref list(check(PySequence_List(o)));
+    return itemOf(list.get());
+  }
   badIndex(o);
 }
 
@@ -118,7 +122,7 @@ int assignSubscript(PyObject *self, PyObject *key, PyObject *value) {
       [&] {
         if (!value)
           typeError("Tensor does not support deleting items");
-        if (!isTensor(value) && !isNumber(value))
+        if (!isTensor(value) && (!isNumber(value) || isArray(value)))
           typeError("can't assign a " + typeName(value) + " to a torchc.Tensor; expected a Tensor or a number");
         std::vector<IndexItem> items = itemsOf(key);
         Operand v = operandArg(value);

@@ -20,6 +20,21 @@ PyObject *isSigned(PyObject *o, PyObject *) {
   DType t = implOf(o)->dtype;
   return PyBool_FromLong(t != DType::Bool && t != DType::U8);
 }
+// Not in the op table: as a C++ function it would hide where(condition, input, other).
+const Param whereParams[] = {{"self", ArgType::Tensor, false, false},
+                             {"condition", ArgType::Tensor, false, false},
+                             {"other", ArgType::Operand, false, false}};
+const Signature whereSignature = {"where", "(Tensor condition, Operand other)", whereParams, 3, 3, true, false};
+PyObject *whereMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  return guarded([&] {
+    Values v;
+    bind(whereSignature, {self, args, n, kw}, v);
+    Operand other = operandArg(v[2]);
+    return wrap(
+        withWork(implOf(self)->numel, [&] { return torchc::where(Borrowed(v[1]), Operand(implOf(self)), other); }));
+  });
+}
+PyObject *isInference(PyObject *o, PyObject *) { return PyBool_FromLong(implOf(o)->flags & FlagInferenceTensor); }
 PyObject *getDeviceNumber(PyObject *, PyObject *) { return PyLong_FromLong(-1); }
 
 const Param dimParams[] = {{"self", ArgType::Tensor, false, false}, {"dim", ArgType::OptInt, true, false}};
@@ -62,9 +77,6 @@ PyObject *dataPtr(PyObject *o, PyObject *) {
     return PyLong_FromVoidPtr(t->data);
   });
 }
-PyObject *isContiguous(PyObject *self, PyObject *const *, Py_ssize_t, PyObject *) {
-  return PyBool_FromLong(implOf(self)->contiguous());
-}
 PyObject *isSameSize(PyObject *self, PyObject *other) {
   return guarded([&] {
     if (!isTensor(other))
@@ -94,6 +106,8 @@ const Signature toSignatures[] = {
     {"to", "(device device=None, dtype dtype=None, bool non_blocking=False, bool copy=False)", toDevice, 5, 5, true,
      false}};
 
+} // namespace
+
 PyObject *toMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
   static const Signature *const all[] = {&toSignatures[0], &toSignatures[1], &toSignatures[2]};
   return guarded([&] {
@@ -115,6 +129,8 @@ PyObject *toMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject
                          [&] { return torchc::to(Borrowed(self), dtype, device, false, copy == Py_True); }));
   });
 }
+namespace {
+
 PyObject *cpu(PyObject *self, PyObject *const *, Py_ssize_t, PyObject *) {
   return guarded([&] { return wrap(torchc::to(Borrowed(self), std::nullopt, DeviceId{}, false, false)); });
 }
@@ -202,17 +218,16 @@ PyMethodDef tensorMethods[] = {
     {"is_floating_point", isFloatingPoint, METH_NOARGS, "is_floating_point($self)\n--\n\nIs the dtype a float type?"},
     {"is_complex", isComplexMethod, METH_NOARGS, "is_complex($self)\n--\n\nIs the dtype a complex type?"},
     {"is_signed", isSigned, METH_NOARGS, "is_signed($self)\n--\n\nHas the dtype negative values?"},
+    {"where", fast(whereMethod), fastKeywords,
+     "where($self, condition, other)\n--\n\nThis tensor's elements where condition is true, else other's."},
+    {"is_inference", isInference, METH_NOARGS, "is_inference($self)\n--\n\nMade in inference mode?"},
     {"get_device", getDeviceNumber, METH_NOARGS, "get_device($self)\n--\n\n-1: not on a GPU."},
     {"size", fast(size), fastKeywords, "size($self, dim=None)\n--\n\nThe sizes, or that of one dimension."},
     {"stride", fast(stride), fastKeywords, "stride($self, dim=None)\n--\n\nThe strides in elements."},
     {"item", itemMethod, METH_NOARGS, "item($self)\n--\n\nThe only element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "tolist($self)\n--\n\nThe elements as nested lists."},
     {"data_ptr", dataPtr, METH_NOARGS, "data_ptr($self)\n--\n\nThe address of the first element."},
-    {"is_contiguous", fast(isContiguous), fastKeywords,
-     "is_contiguous($self, memory_format=None)\n--\n\nIs the memory dense and row-major?"},
     {"is_same_size", isSameSize, METH_O, "is_same_size($self, other, /)\n--\n\nEqual shapes?"},
-    {"to", fast(toMethod), fastKeywords,
-     "to(dtype), to(device, dtype=None), to(other): the tensor as another type; itself where nothing changes."},
     {"cpu", fast(cpu), fastKeywords, "cpu($self)\n--\n\nThe tensor in main memory."},
     {"view", fast(view), fastKeywords,
      "view(*size) or view(dtype): the same memory in another shape, or read as another type of the same size."},

@@ -26,7 +26,8 @@ extern "C" __attribute__((visibility("default"))) PyObject *PyInit__C() {
   // State before ops: of two functions with one name the op table's counts.
   if (guarded([&] {
         return warnOfSettings() && addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) &&
-               addOps(module) && addJit(module) && addExport(module) && addOnnx(module) && addStorage(module);
+               addOps(module) && addJit(module) && addExport(module) && addOnnx(module) && addStorage(module) &&
+               PyModule_AddObjectRef(module, "OutOfMemoryError", outOfMemoryClass()) == 0;
       }))
     return module;
   if (!PyErr_Occurred())

@@ -1,6 +1,7 @@
 #include "frontends/pybind/Operators.h"
 #include "frontends/eager/Index.h"
 #include "frontends/pybind/Args.h"
+#include "frontends/pybind/Conversions.h"
 
 namespace torchc::py {
 namespace {
@@ -9,6 +10,21 @@ using Function = Tensor (*)(const Tensor &, const Operand &);
 
 /// Does the call work on so much that the GIL should go?
 inline int64_t workOfPair(PyObject *a, PyObject *b) { return workOf(a) + workOf(b); }
+
+/// x + array: the array as a tensor on its memory. slot(a, b) once arrays are tensors.
+PyObject *withArrays(PyObject *a, PyObject *b, PyObject *(*slot)(PyObject *, PyObject *)) {
+  return guarded([&] {
+    auto converted = [](PyObject *o) { return isArray(o) ? Ref(wrap(tensorOfBuffer(o, false))) : Ref::borrow(o); };
+    Ref x = converted(a), y = converted(b);
+    return check(slot(x.get(), y.get()));
+  });
+}
+template <PyObject *(*slot)(PyObject *, PyObject *)> PyObject *acceptingArrays(PyObject *a, PyObject *b) {
+  auto plain = [](PyObject *o) { return isExactTensor(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o); };
+  if (TORCHC_UNLIKELY(!(plain(a) && plain(b))) && (isArray(a) || isArray(b)))
+    return withArrays(a, b, slot);
+  return slot(a, b);
+}
 
 /// An op with a primitive: two tensors of one kind go straight to the dispatcher's fast path.
 template <OpId op, bool refusesBool = false> PyObject *arithmetic(PyObject *a, PyObject *b, Function general) {
@@ -187,6 +203,11 @@ template <OpId op, class F> PyObject *compareWith(PyObject *a, PyObject *b, F f)
   });
 }
 PyObject *compare(PyObject *a, PyObject *b, int op) {
+  if (TORCHC_UNLIKELY(isArray(b)))
+    return guarded([&] {
+      Ref y(wrap(tensorOfBuffer(b, false)));
+      return check(compare(a, y.get(), op));
+    });
   switch (op) {
   case Py_EQ: return compareWith<OpId::Eq>(a, b, [](const Tensor &x, const Operand &y) { return eq(x, y); });
   case Py_NE: return compareWith<OpId::Ne>(a, b, [](const Tensor &x, const Operand &y) { return ne(x, y); });
@@ -256,17 +277,17 @@ int contains(PyObject *o, PyObject *value) {
 
 void addOperatorSlots(std::vector<PyType_Slot> &slots) {
   auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void *>(function)}); };
-  add(Py_nb_add, nbAdd);
-  add(Py_nb_subtract, nbSub);
-  add(Py_nb_multiply, nbMul);
-  add(Py_nb_true_divide, nbDiv);
-  add(Py_nb_floor_divide, nbFloorDiv);
-  add(Py_nb_remainder, nbRemainder);
+  add(Py_nb_add, acceptingArrays<nbAdd>);
+  add(Py_nb_subtract, acceptingArrays<nbSub>);
+  add(Py_nb_multiply, acceptingArrays<nbMul>);
+  add(Py_nb_true_divide, acceptingArrays<nbDiv>);
+  add(Py_nb_floor_divide, acceptingArrays<nbFloorDiv>);
+  add(Py_nb_remainder, acceptingArrays<nbRemainder>);
   add(Py_nb_power, nbPower);
-  add(Py_nb_matrix_multiply, nbMatmul);
-  add(Py_nb_and, nbAnd);
-  add(Py_nb_or, nbOr);
-  add(Py_nb_xor, nbXor);
+  add(Py_nb_matrix_multiply, acceptingArrays<nbMatmul>);
+  add(Py_nb_and, acceptingArrays<nbAnd>);
+  add(Py_nb_or, acceptingArrays<nbOr>);
+  add(Py_nb_xor, acceptingArrays<nbXor>);
   add(Py_nb_lshift, nbShift);
   add(Py_nb_rshift, nbShift);
   add(Py_nb_negative, nbNegative);

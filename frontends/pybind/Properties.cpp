@@ -15,8 +15,18 @@ PyObject *getDevice(PyObject *o, void *) {
 }
 PyObject *getRank(PyObject *o, void *) { return PyLong_FromLong(implOf(o)->rank); }
 PyObject *getItemSize(PyObject *o, void *) { return PyLong_FromLongLong(itemSize(implOf(o)->dtype)); }
-PyObject *getBytes(PyObject *o, void *) { return PyLong_FromLongLong(implOf(o)->nbytes()); }
-PyObject *getVersion(PyObject *o, void *) { return PyLong_FromUnsignedLong(implOf(o)->version()); }
+PyObject *getBytes(PyObject *o, void *) {
+  // An expanded tensor may count more bytes than 64 bits hold.
+  Ref elements(PyLong_FromLongLong(implOf(o)->numel)), each(getItemSize(o, nullptr));
+  return elements && each ? PyNumber_Multiply(elements.get(), each.get()) : nullptr;
+}
+PyObject *getVersion(PyObject *o, void *) {
+  return guarded([&] {
+    if (implOf(o)->flags & FlagInferenceTensor)
+      fail("Inference tensors do not track version counter.");
+    return PyLong_FromUnsignedLong(implOf(o)->version());
+  });
+}
 
 PyObject *getRequiresGrad(PyObject *o, void *) {
   return guarded([&] { return PyBool_FromLong(requiresGrad(implOf(o))); });
@@ -73,7 +83,7 @@ int setDataProperty(PyObject *o, PyObject *value, void *) {
 }
 PyObject *getBase(PyObject *o, void *) {
   ViewInfo *v = implOf(o)->view;
-  if (!v || !v->base)
+  if (!v || !v->base || (v->base->flags & flagHiddenBase))
     Py_RETURN_NONE;
   return wrap(retain(v->base));
 }

@@ -106,6 +106,8 @@ inline PyObject *check(PyObject *o) {
 /// "int", "numpy.ndarray": what an object is, as messages show it.
 std::string typeName(PyObject *o);
 
+/// torchc.OutOfMemoryError; borrowed.
+PyObject *outOfMemoryClass();
 /// Turns the C++ exception in flight into Python's.
 void translate();
 /// Runs f; an exception becomes Python's and the result `bad`.
@@ -160,9 +162,11 @@ bool isDefaultLayout(PyObject *o);
 /// A Python number as a Scalar: bool, int, float, what has __index__ or __float__ (NumPy's), a 0-d tensor. False: none
 /// of those. Throws for an int outside int64, and for complex numbers (NotImplemented).
 bool scalarOf(PyObject *o, Scalar &out);
+/// A NumPy array: not a number, though it may convert to one.
+bool isArray(PyObject *o);
 inline bool isNumber(PyObject *o) {
   return PyFloat_Check(o) || PyLong_Check(o) ||
-         (!isTensor(o) && Py_TYPE(o)->tp_as_number &&
+         (!isTensor(o) && Py_TYPE(o)->tp_as_number && !isArray(o) &&
           (Py_TYPE(o)->tp_as_number->nb_index || Py_TYPE(o)->tp_as_number->nb_float || PyComplex_Check(o)));
 }
 PyObject *numberObject(const Scalar &s);
@@ -185,7 +189,7 @@ bool addOnnx(PyObject *module);
 bool addStorage(PyObject *module);
 
 /// Method tables that Tensor is made of; of two entries with one name the earlier table's counts.
-extern PyMethodDef tensorMethods[], tensorConversions[], tensorAutogradMethods[];
+extern PyMethodDef tensorMethods[], tensorConversions[], tensorAutogradMethods[], tensorInplaceViews[], tensorFormats[];
 extern const PyMethodDef *generatedMethods();
 extern PyGetSetDef tensorProperties[];
 

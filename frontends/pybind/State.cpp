@@ -291,7 +291,8 @@ bool addLayouts(PyObject *module) {
     return false;
   strided = addNamed(module, layoutType, "strided");
   return strided && addNamed(module, formatType, "contiguous_format") &&
-         addNamed(module, formatType, "preserve_format") && addNamed(module, formatType, "channels_last");
+         addNamed(module, formatType, "preserve_format") && addNamed(module, formatType, "channels_last") &&
+         addNamed(module, formatType, "channels_last_3d");
 }
 
 PyMethodDef functions[] = {
@@ -334,11 +335,21 @@ PyMethodDef functions[] = {
 } // namespace
 
 PyObject *stridedLayout() { return Py_NewRef(strided); }
+MemoryFormat memoryFormatArg(PyObject *o) {
+  if (Py_TYPE(o) != formatType)
+    typeError("argument 'memory_format' must be torchc.memory_format, not " + typeName(o));
+  std::string_view name = reinterpret_cast<NamedObject *>(o)->name;
+  return name == "channels_last"      ? MemoryFormat::ChannelsLast
+         : name == "channels_last_3d" ? MemoryFormat::ChannelsLast3d
+         : name == "preserve_format"  ? MemoryFormat::Preserve
+                                      : MemoryFormat::Contiguous;
+}
 bool isDefaultLayout(PyObject *o) {
   if (Py_TYPE(o) != formatType)
     return o == strided;
-  if (std::string_view(reinterpret_cast<NamedObject *>(o)->name) == "channels_last")
-    fail(ErrorKind::NotImplemented, "memory_format channels_last is not implemented");
+  if (memoryFormatArg(o) >= MemoryFormat::ChannelsLast)
+    fail(ErrorKind::NotImplemented,
+         std::string("memory_format ") + reinterpret_cast<NamedObject *>(o)->name + " is not implemented here");
   return true;
 }
 

@@ -37,13 +37,23 @@ std::string typeName(PyObject *o) {
   return std::string(name);
 }
 
+/// PyTorch raises RuntimeError where memory runs out; Python's programs expect MemoryError.
+PyObject *outOfMemoryClass() {
+  static PyObject *made = [] {
+    Ref bases(PyTuple_Pack(2, PyExc_RuntimeError, PyExc_MemoryError));
+    return PyErr_NewExceptionWithDoc("torchc.OutOfMemoryError", "Memory for a tensor could not be had.", bases.get(),
+                                     nullptr);
+  }();
+  return made;
+}
+
 static PyObject *classOf(ErrorKind kind) {
   switch (kind) {
   case ErrorKind::Type: return PyExc_TypeError;
   case ErrorKind::Value: return PyExc_ValueError;
   case ErrorKind::Index: return PyExc_IndexError;
   case ErrorKind::NotImplemented: return PyExc_NotImplementedError;
-  case ErrorKind::Memory: return PyExc_MemoryError;
+  case ErrorKind::Memory: return outOfMemoryClass();
   case ErrorKind::OS: return PyExc_OSError;
   default: return PyExc_RuntimeError;
   }
@@ -61,6 +71,13 @@ void translate() {
   } catch (const std::exception &e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   }
+}
+
+bool isArray(PyObject *o) {
+  for (PyTypeObject *t = Py_TYPE(o); t; t = t->tp_base)
+    if (std::string_view(t->tp_name) == "numpy.ndarray")
+      return true;
+  return false;
 }
 
 static Scalar intScalar(PyObject *o) {

@@ -37,6 +37,11 @@ void dropObject(TensorImpl *t) {
 bool dropAttributes(PyObject *o) {
   TensorImpl *t = implOf(o);
   PyTypeObject *type = Py_TYPE(o);
+  if (t->refs.get() == 1 && keptByNode(t)) { // a graph leads to this leaf: the node has taken our reference
+    Py_SET_REFCNT(o, 1);
+    t->flags |= FlagPyOwned;
+    return false;
+  }
   if (t->refs.get() > 1) {
     Py_SET_REFCNT(o, 1);
     t->flags |= FlagPyOwned;
@@ -204,8 +209,8 @@ PyMemberDef members[] = {
 PyMethodDef *joinMethods() {
   static std::vector<PyMethodDef> all;
   std::unordered_set<std::string_view> seen;
-  const PyMethodDef *tables[] = {classMethods, tensorMethods, tensorConversions, tensorAutogradMethods,
-                                 generatedMethods()};
+  const PyMethodDef *tables[] = {classMethods,       tensorMethods, tensorConversions, tensorAutogradMethods,
+                                 tensorInplaceViews, tensorFormats, generatedMethods()};
   for (const PyMethodDef *table : tables)
     for (const PyMethodDef *m = table; m->ml_name; m++)
       if (seen.insert(m->ml_name).second)

@@ -240,6 +240,8 @@ Tensor tensorFromData(PyObject *data, std::optional<DType> dtype) {
     }
   } else
     t = fromSequence(data, dtype ? *dtype : inferType(data));
+  if (!isTensor(data) && hasBuffer(data))
+    t = contiguous(t);
   DType want = dtype.value_or(t->dtype);
   if (!dtype && !isTensor(data) && !hasBuffer(data))
     want = inferType(data);

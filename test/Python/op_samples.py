@@ -375,6 +375,19 @@ def reshape_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
     yield Sample("empty", (plain(values(rng, (0, 3), dtype)), (3, 0, 2)))
 
 
+def strided_view_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
+    """Sizes, strides and offset: apart, overlapping, repeated, empty, one element."""
+    for label, shape, how in [
+        ("apart", (40,), ((3, 4), (12, 2), 1)),
+        ("overlapping", (3, 7), ((4, 6), (3, 2), 1)),
+        ("repeated", (6,), ((3, 6), (0, 1), 0)),
+        ("empty", (6,), ((0, 2), (1, 1), 2)),
+        ("one", (2, 3), ((), (), 4)),
+        ("ones", (7,), ((1, 2, 1), (9, 5, 9), 1)),
+    ]:
+        yield Sample(label, (plain(salted(rng, shape, dtype)), *how))
+
+
 def transpose_samples(rng: Rng, dtype: DType) -> Iterator[Sample]:
     """Dim pairs."""
     x = values(rng, (2, 3, 4), dtype)

@@ -14,8 +14,8 @@ from oracle.dtypes import DType
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
 onnx = pytest.importorskip("onnx")
 
-# What one graph or ONNX can't hold, by row: random numbers.
-REFUSED = {"uniform"}
+# What one graph or ONNX can't hold, by row: random numbers, memory layouts.
+REFUSED = {"uniform", "as_strided", "contiguous"}
 SAMPLES = 4
 
 

@@ -166,15 +166,15 @@ TEST(Tape, NoGradViewIsRefused) {
 TEST(Tape, HooksAndRetain) {
   Tensor x = vec({1, 2}, true), y = mul(x, 2);
   retainGrad(y.impl());
-  uint64_t id = registerHook(x.impl(), [](const Tensor &g) { return mul(g, 10); });
+  HookHandle id = registerHook(x.impl(), [](const Tensor &g) { return mul(g, 10); });
   int seen = 0;
   registerPostAccumulateHook(x.impl(), [&](const Tensor &) { seen++; });
   backward(sum(y));
   EXPECT_THAT(gradValues(x), ElementsAre(20, 20));
   EXPECT_THAT(gradValues(y), ElementsAre(1, 1));
   EXPECT_EQ(seen, 1);
-  EXPECT_TRUE(removeHook(x.impl(), id));
-  EXPECT_FALSE(removeHook(x.impl(), id));
+  EXPECT_TRUE(removeHook(id));
+  EXPECT_FALSE(removeHook(id));
 }
 
 TEST(Tape, DetachAndData) {

@@ -32,7 +32,8 @@ std::string flagExpr(const OpModel &op) {
   static const std::pair<const char *, const char *> names[] = {
       {"view", "OpIsView"},       {"random", "OpIsRandom"},
       {"mayRaise", "OpMayRaise"}, {"commutative", "OpCommutative"},
-      {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"}};
+      {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"},
+      {"rowMajor", "OpRowMajor"}};
   std::string out = "0";
   for (auto [key, value] : names)
     if (op.hasFlag(key))

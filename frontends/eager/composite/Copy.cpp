@@ -6,7 +6,7 @@ namespace torchc::composite {
 
 Tensor cloneOf(const Tensor &input) { return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}); }
 
-Tensor contiguousTensor(const Tensor &input) { return input->contiguous() ? input : cloneOf(input); }
+Tensor contiguousTensor(const Tensor &input) { return input->contiguous() ? input : callOp(OpId::Contiguous, {input}); }
 
 Tensor toDType(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool, bool copy) {
   if (device && uint8_t(device->kind) != input->device) {

@@ -87,9 +87,20 @@ Tensor diagonalOf(const Tensor &input, int64_t offset, int64_t dim1, int64_t dim
     return t;
   if (Tensor t = steppedDiagonal(input, -offset, b, a); t.defined())
     return t;
-  unsupported("diagonal(): not implemented for this layout: dimensions " + std::to_string(a) + " and " +
-              std::to_string(b) + " have strides " + std::to_string(input->strides()[a]) + " and " +
-              std::to_string(input->strides()[b]));
+  Dims sizes, strides;
+  for (int i = 0; i < input->rank; i++)
+    if (i != a && i != b) {
+      sizes.push(input->sizes()[i]);
+      strides.push(input->strides()[i]);
+    }
+  int64_t n = diagonalLength(input->sizes()[a], input->sizes()[b], offset), sa = input->strides()[a],
+          sb = input->strides()[b];
+  sizes.push(n);
+  strides.push(sa + sb);
+  return asStrided(input, IntList(sizes.data(), size_t(sizes.size())), IntList(strides.data(), size_t(strides.size())),
+                   input->storageOffset() + (!n            ? 0
+                                             : offset >= 0 ? offset * sb
+                                                           : -offset * sa));
 }
 /// Its values, whatever the layout.
 static Tensor diagonalValues(const Tensor &input, int64_t offset, int64_t dim1, int64_t dim2) {

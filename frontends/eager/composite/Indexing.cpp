@@ -57,4 +57,8 @@ Tensor oneHot(const Tensor &input, int64_t classes) {
   }
 }
 
+Tensor indexPut(const Tensor &input, TensorList indices, const Tensor &values, bool accumulate, Out out) {
+  return putAt(out.kind == Out::Inplace ? input : cloneOf(input), indices, values, accumulate);
+}
+
 } // namespace torchc::composite

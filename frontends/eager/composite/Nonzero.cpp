@@ -53,10 +53,6 @@ TensorOrList nonzeroOf(const Tensor &input, bool asTuple) {
 }
 std::vector<Tensor> whereTrue(const Tensor &condition) { return std::get<1>(nonzeroOf(condition, true)); }
 
-Tensor whereSelf(const Tensor &input, const Tensor &condition, const Operand &other) {
-  return whereBranches(condition, input, other);
-}
-
 /// The first `size` rows; missing ones are filled.
 Tensor nonzeroStatic(const Tensor &input, int64_t size, int64_t fillValue) {
   if (size < 0)

@@ -21,7 +21,7 @@ Tensor reshapeOrCopy(const Tensor &input, IntList shape) {
   Dims target = inferred(input, shape), strides;
   if (viewStrides(input->dims(), Dims(input->strides(), input->rank), target, strides))
     return viewShape(input, target);
-  return viewShape(cloneOf(input), target);
+  return viewShape(contiguousTensor(input), target);
 }
 Tensor viewSize(const Tensor &input, IntList size) { return viewShape(input, inferred(input, size)); }
 Tensor viewAs(const Tensor &input, const Tensor &other) { return viewSize(input, other.sizes()); }
@@ -73,18 +73,26 @@ Tensor expandSize(const Tensor &input, IntList size) {
 Tensor expandAs(const Tensor &input, const Tensor &other) { return expandSize(input, other.sizes()); }
 
 Tensor squeezeAll(const Tensor &input) {
-  Dims shape;
-  for (int64_t s : input.sizes())
-    if (s != 1)
-      shape.push(s);
-  return viewShape(input, shape);
+  Dims shape, strides;
+  for (int i = 0; i < input->rank; i++)
+    if (input->sizes()[i] != 1) {
+      shape.push(input->sizes()[i]);
+      strides.push(input->strides()[i]);
+    }
+  return viewWithStrides(input, shape, strides);
+}
+/// Sizes of 1 go in any layout.
+static Tensor withoutDim(const Tensor &x, int64_t d) {
+  Dims shape = x->dims(), strides(x->strides(), x->rank);
+  shape.erase(int(d));
+  strides.erase(int(d));
+  return viewWithStrides(x, shape, strides);
 }
 Tensor squeezeDim(const Tensor &input, int64_t dim) {
   int64_t d = wrap(dim, input->rank);
-  Dims shape = input->dims();
-  if (shape.size() && shape[int(d)] == 1)
-    shape.erase(int(d));
-  return viewShape(input, shape);
+  if (input->rank && input->sizes()[d] == 1)
+    return withoutDim(input, d);
+  return viewWithStrides(input, input->dims(), Dims(input->strides(), input->rank));
 }
 Tensor squeezeDims(const Tensor &input, IntList dims) {
   bool drops[maxRank] = {};
@@ -94,19 +102,22 @@ Tensor squeezeDims(const Tensor &input, IntList dims) {
       fail("dim " + std::to_string(d) + " appears multiple times in the list of dims");
     drops[d] = true;
   }
-  Dims shape;
+  Dims shape, strides;
   for (int i = 0; i < input->rank; i++)
-    if (!drops[i] || input->sizes()[i] != 1)
+    if (!drops[i] || input->sizes()[i] != 1) {
       shape.push(input->sizes()[i]);
-  return viewShape(input, shape);
+      strides.push(input->strides()[i]);
+    }
+  return viewWithStrides(input, shape, strides);
 }
 Tensor unsqueezeDim(const Tensor &input, int64_t dim) {
   int64_t d = wrap(dim, input->rank + 1);
   if (input->rank == maxRank)
     fail("unsqueeze(): expected at most 63 dimensions, got 64");
-  Dims shape = input->dims();
+  Dims shape = input->dims(), strides(input->strides(), input->rank);
+  strides.insert(int(d), d < input->rank ? shape[int(d)] * strides[int(d)] : 1);
   shape.insert(int(d), 1);
-  return viewShape(input, shape);
+  return viewWithStrides(input, shape, strides);
 }
 
 Tensor flattenDims(const Tensor &input, int64_t startDim, int64_t endDim) {
@@ -199,9 +210,7 @@ Tensor selectIndex(const Tensor &input, int64_t dim, int64_t index) {
   int64_t i = index < 0 ? index + size : index;
   if (Tensor t = selectDirect(input.impl(), int(d), i); t.defined())
     return t;
-  Dims shape = input->dims();
-  shape.erase(int(d));
-  return viewShape(sliceDim(input, d, i, i + 1), shape);
+  return withoutDim(sliceDim(input, d, i, i + 1), d);
 }
 
 std::vector<Tensor> unbindDim(const Tensor &input, int64_t dim) {

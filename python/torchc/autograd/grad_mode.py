@@ -9,6 +9,7 @@ class _GradMode:
     """A block, or each call of a decorated function, with recording on or off; the old mode comes back at its end."""
 
     enabled = True
+    _previous = False  # leaving without having entered switches recording off, as in PyTorch
 
     def __enter__(self):
         self._previous = _C._set_grad_enabled(self.enabled)
@@ -110,12 +111,13 @@ class inference_mode(_GradMode):
 
     def __init__(self, mode: bool = True):
         self.mode = bool(mode)
+        self._modes = False, True
 
     def __enter__(self):
-        self._previous = _C._set_inference_mode(self.mode), _C._set_grad_enabled(not self.mode)
+        self._modes = _C._set_inference_mode(self.mode), _C._set_grad_enabled(not self.mode)
 
     def __exit__(self, *exception):
-        inference, grad = self._previous
+        inference, grad = self._modes
         _C._set_inference_mode(inference)
         _C._set_grad_enabled(grad)
 

@@ -22,7 +22,7 @@ from .composite import *  # noqa: F401,F403,E402
 mm = matmul = ops.matmul
 
 _METHODS = """
-add sub mul div maximum minimum abs sign sqrt neg relu exp log tanh eq ne lt le gt ge to clone sum
+add sub mul div maximum minimum abs sign sqrt neg relu exp log tanh eq ne lt le gt ge to clone contiguous sum
 mean max amax argmax
 cumsum matmul dot reshape permute transpose t expand squeeze unsqueeze index_select index_add scatter
 scatter_add gather log_softmax softmax copy_ fill_ zero_

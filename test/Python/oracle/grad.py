@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import ops
+import numpy as np
+
+from . import ops, reduce
+from .dtypes import Arr, DType
 from .tensor import Node, Tensor, reduced_shape
 
 Cotangents = Sequence[Tensor | None]
@@ -96,9 +99,15 @@ def _abs(n: Node, g: Tensor) -> Cotangents:
     return [ops.mul(g, ops.sign(n.x))]
 
 
+def _zeros(n: Node, k: int) -> Tensor:
+    """The gradient of an operand that the result doesn't change with."""
+    dtype, shape = n.metas[k]
+    return ops.zeros(shape, dtype=dtype)
+
+
 @_rule("sign")
 def _sign(n: Node, g: Tensor) -> Cotangents:
-    return [ops.mul(g, 0)]
+    return [_zeros(n, 0)]
 
 
 @_rule("sqrt")
@@ -119,12 +128,12 @@ def _cast(n: Node, g: Tensor) -> Cotangents:
 
 @_rule("copy_")
 def _copy(n: Node, g: Tensor) -> Cotangents:
-    return [g]
+    return [_zeros(n, 0), g]
 
 
 @_rule("fill_")
 def _fill(n: Node, g: Tensor) -> Cotangents:
-    return [None]
+    return [_zeros(n, 0)]
 
 
 # ---- reductions and contractions -----------------------------------------------------------------
@@ -157,10 +166,25 @@ def _max_dim(n: Node, g: Tensor) -> Cotangents:
 
 @_rule("amax")
 def _amax(n: Node, g: Tensor) -> Cotangents:
-    """(g · mask) / mask.sum(dim): ties share evenly."""
+    """(g · mask) / mask.sum(dim): ties share evenly. Of all elements: g / count where x is the extreme, NaN being
+    one."""
     kept = reduced_shape(n.metas[0][1], n.dim)
+    if len(reduce.reduced_axes(n.dim, len(kept))) == len(kept):
+        y = ops.reshape(n.y, ())
+        nan = ops.logical_and(ops.ne(n.x, n.x), ops.ne(y, y))
+        found = ops.logical_or(ops.eq(n.x, y), nan)
+        return [ops.where(found, ops.div(ops.reshape(g, ()), ops.sum(found)), 0)]
     mask = ops.eq(n.x, ops.reshape(n.y, kept))
     return [ops.div(ops.mul(ops.reshape(g, kept), mask), ops.sum(mask, n.dim, True))]
+
+
+@_rule("as_strided")
+def _as_strided(n: Node, g: Tensor) -> Cotangents:
+    """Zeros with g added at each element's place, in row-major order of the view."""
+    dtype, shape = n.metas[0]
+    places = Tensor(Arr(DType.I64, n.places.reshape(-1)))
+    flat = ops.zeros((int(np.prod(shape, dtype=np.int64)),), dtype=dtype)
+    return [ops.reshape(ops.scatter_add(flat, 0, places, ops.reshape(g, (-1,))), shape)]
 
 
 @_rule("matmul")

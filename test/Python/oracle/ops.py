@@ -253,6 +253,11 @@ def clone(x: Tensor) -> Tensor:
     return make(Arr(x.dtype, x.arr.data.copy()), "cast", [x])
 
 
+def contiguous(x: Tensor) -> Tensor:
+    """x itself where its memory is row-major, else a copy that is."""
+    return x if x.arr.data.flags.c_contiguous else clone(x)
+
+
 # ---- reductions, contractions --------------------------------------------------------------------
 
 
@@ -353,6 +358,17 @@ def permute(x: Tensor, *dims: Any) -> Tensor:
     """Reorder dims."""
     order = tuple(normalize_dim(d, x.ndim) for d in _sizes(dims))
     return make_view(x, np.transpose(x.arr.data, order), "permute", dims=order)
+
+
+def as_strided(x: Tensor, size: Sequence[int], stride: Sequence[int], offset: int = 0) -> Tensor:
+    """Elements of row-major x at offset + sum(index * stride); a copy here."""
+    places = np.full(tuple(size), offset, dtype=np.int64)
+    for axis, step in enumerate(stride):
+        shape = [1] * len(places.shape)
+        shape[axis] = -1
+        places = places + (np.arange(size[axis]) * step).reshape(shape)
+    data = np.ascontiguousarray(x.arr.data).reshape(-1)[places]
+    return make(Arr(x.dtype, np.asarray(data)), "as_strided", [x], places=places)
 
 
 def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -529,7 +545,7 @@ def copy_(x: Tensor, src: Operand) -> Tensor:
             f"copy_: expected a source that broadcasts to {list(x.shape)}, got {list(source.shape)}"
         )
     data = np.array(np.broadcast_to(cast(source.arr, x.dtype).data, x.shape))
-    return write_in_place(x, make(Arr(x.dtype, data), "copy_", [source]))
+    return write_in_place(x, make(Arr(x.dtype, data), "copy_", [x, source]))
 
 
 def fill_(x: Tensor, value: Operand) -> Tensor:

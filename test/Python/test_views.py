@@ -1,0 +1,109 @@
+"""Views by strides, shapes changed in place, and what writes through them do to gradients."""
+
+import pytest
+
+torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
+
+
+def test_as_strided_and_unfold():
+    x = torch.arange(10.0)
+    y = x.as_strided((3, 2), (3, 1), 1)
+    assert y.tolist() == [[1, 2], [4, 5], [7, 8]] and y.storage_offset() == 1
+    assert x.unfold(0, 4, 3).tolist() == [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]]
+    m = torch.arange(12.0).reshape(3, 4).t()
+    assert m.unfold(0, 2, 2).tolist() == [[[0, 1], [4, 5], [8, 9]], [[2, 3], [6, 7], [10, 11]]]
+    assert m.unfold(1, 2, 1).stride() == (1, 4, 4)
+    assert torch.tensor(3.0).unfold(0, 1, 1).tolist() == [3.0]
+    y.fill_(0)
+    assert x.tolist() == [0, 0, 0, 3, 0, 0, 6, 0, 0, 9]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x.unfold(0, 9, 1), "maximum size"),
+        (lambda x: x.unfold(0, 1, 0), "step is 0"),
+        (lambda x: x.unfold(0, -1, 1), "size is -1"),
+        (lambda x: x.as_strided((3, 3), (3, 1)), "out of bounds for storage"),
+        (lambda x: x.as_strided((3,), (1, 1)), "length of strides"),
+        (lambda x: x.as_strided((3,), (-1,)), "Negative strides"),
+        (lambda x: x.as_strided((3,), (1,), -1), "storage offset"),
+    ],
+)
+def test_strided_errors(call, text):
+    with pytest.raises(RuntimeError, match=text):
+        call(torch.zeros(8))
+
+
+def test_gradient_of_overlapping_windows():
+    x = torch.arange(5.0, requires_grad=True)
+    w = torch.tensor([[1.0, 10.0, 100.0]])
+    (g,) = torch.autograd.grad((x.unfold(0, 3, 1) * w).sum(), x, create_graph=True)
+    assert g.tolist() == [1, 11, 111, 110, 100]
+    y = torch.rand(4, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda y: y.t().unfold(1, 2, 2).exp(), (y,))
+    assert torch.autograd.gradgradcheck(lambda y: (y * y).t().unfold(0, 2, 1).exp(), (y,))
+
+
+def test_writes_through_strides_reach_the_gradient():
+    x = torch.ones(6, requires_grad=True)
+    y = x * 2
+    v = y.as_strided((2, 2), (3, 1), 1)
+    v.mul_(torch.tensor([[3.0, 4.0], [5.0, 6.0]]))
+    y.sum().backward()
+    assert x.grad.tolist() == [2, 6, 8, 2, 10, 12]
+    x.grad = None
+    y = x * 2
+    y.unfold(0, 2, 2)[1] = 0.0
+    y.sum().backward()
+    assert x.grad.tolist() == [2, 2, 0, 0, 2, 2]
+
+
+def test_shape_in_place():
+    x = torch.arange(6.0).reshape(2, 3).clone()
+    assert x.t_() is x and x.shape == (3, 2) and x.stride() == (1, 3) and x._version == 1
+    x.unsqueeze_(0).transpose_(0, 2)
+    assert x.shape == (2, 3, 1) and x.squeeze_().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert x._base is None and x._version == 4
+
+
+def test_shape_in_place_keeps_history():
+    w = torch.ones(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf"):
+        w.t_()
+    y = w * 2
+    old = y[0]
+    y.t_()
+    y[1].mul_(5)  # a column of w
+    old.mul_(3)  # a row of w, a view from before
+    (y * torch.arange(6.0).reshape(3, 2)).sum().backward()
+    assert w.grad.tolist() == [[0, 60, 24], [2, 30, 10]]
+    a = torch.ones(2, 3, requires_grad=True)
+    b = (a * 1).reshape(-1)
+    b.unsqueeze_(1)
+    b.mul_(torch.arange(6.0).reshape(6, 1))
+    b.sum().backward()
+    assert a.grad.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_overlaps_are_refused():
+    x = torch.zeros(3).expand(2, 3)
+    with pytest.raises(RuntimeError, match="more than one element"):
+        x.add_(1)
+    y = torch.arange(5.0)
+    with pytest.raises(RuntimeError, match="some elements"):
+        y[1:].add_(y[:-1])
+    assert y.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_compiled_strided_views_are_eager():
+    def f(x):
+        y = x * 2
+        y.as_strided((2, 2), (3, 1), 1).add_(1)
+        return y, y.unfold(0, 2, 2).sum(1)
+
+    compiled = torch.compile(f, background=False)
+    x = torch.rand(6)
+    want = f(x)
+    for _ in range(4):
+        assert all(torch.equal(a, b) for a, b in zip(compiled(x), want, strict=True))
