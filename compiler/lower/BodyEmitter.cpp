@@ -27,8 +27,8 @@ namespace {
 
 class Emitter {
 public:
-  Emitter(KernelBuilder &b, DType compute, unsigned lanes)
-      : b(b), compute(compute), lanes(lanes), isFloatBody(isFloat(compute)),
+  Emitter(KernelBuilder &b, DType compute, unsigned lanes, Values *traps)
+      : b(b), traps(traps), compute(compute), lanes(lanes), isFloatBody(isFloat(compute)),
         isUnsigned(compute == DType::U8 || compute == DType::Bool), type(b.wide(compute, lanes)),
         intType(isFloatBody ? b.wide(b.getIntegerType(unsigned(itemSize(compute)) * 8), lanes) : type) {}
 
@@ -43,8 +43,10 @@ private:
   Value constant(const BodyNode &n);
   Value intFromFloat(Value x);
   Value floatFromInt(Value x);
+  Value divide(Value x, Value y);
 
   KernelBuilder &b;
+  Values *traps;
   DType compute;
   unsigned lanes;
   bool isFloatBody, isUnsigned;
@@ -67,7 +69,7 @@ Value Emitter::binary(BodyOp op, Value x, Value y) {
   case BodyOp::Add: return isFloatBody ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y);
   case BodyOp::Sub: return isFloatBody ? Value(arith::SubFOp::create(b, x, y)) : b.sub(x, y);
   case BodyOp::Mul: return isFloatBody ? Value(arith::MulFOp::create(b, x, y)) : b.mul(x, y);
-  case BodyOp::Div: return isFloatBody ? Value(arith::DivFOp::create(b, x, y)) : Value();
+  case BodyOp::Div: return isFloatBody ? Value(arith::DivFOp::create(b, x, y)) : divide(x, y);
   case BodyOp::Max: return emitMax(b, x, y, compute);
   case BodyOp::Min: return emitMin(b, x, y, compute);
   default: return {};
@@ -118,6 +120,8 @@ Value Emitter::compareOp(BodyOp op, Value x, Value y) {
 
 /// Counts outside [0, width) give 0, or the sign for IShr (N8); a constant count in range needs no guard.
 Value Emitter::shift(BodyOp op, Value x, Value y) {
+  if (isUnsigned && op == BodyOp::IShr)
+    op = BodyOp::IUShr;
   Type t = x.getType();
   int64_t width = KernelBuilder::scalarOf(t).getIntOrFloatBitWidth();
   auto make = [&](Value count) -> Value {
@@ -161,6 +165,38 @@ Value Emitter::intFromFloat(Value x) {
   Value magic = b.bitsConst(type, 0x4338000000000000);
   Value bits = arith::BitcastOp::create(b, intType, Value(arith::AddFOp::create(b, x, magic)));
   return b.sub(bits, b.intConst(intType, 0x4338000000000000));
+}
+
+/// Integer division towards zero (N8): INT_MIN / -1 wraps, a zero divisor traps. No vector unit divides integers; a float
+/// type twice as wide gives the exact quotient after truncation.
+Value Emitter::divide(Value x, Value y) {
+  if (!traps || compute == DType::Bool)
+    return {};
+  Value zero = b.zero(type), one = b.intConst(type, 1);
+  Value bad = b.compare(IPred::eq, y, zero);
+  traps->push_back(bad);
+  Value unsafe = bad;
+  if (!isUnsigned) {
+    unsigned bits = unsigned(itemSize(compute)) * 8;
+    Value least = b.bitsConst(type, llvm::APInt::getSignedMinValue(bits).getZExtValue());
+    Value wraps =
+        arith::AndIOp::create(b, b.compare(IPred::eq, x, least), b.compare(IPred::eq, y, b.intConst(type, -1)));
+    unsafe = arith::OrIOp::create(b, bad, wraps);
+  }
+  y = b.select(unsafe, one, y);
+  if (compute == DType::I64)
+    return arith::DivSIOp::create(b, x, y);
+  Type middle = b.wide(b.getI32Type(), lanes);
+  Type wide = b.wide(compute == DType::I32 ? DType::F64 : DType::F32, lanes);
+  auto toFloat = [&](Value v) -> Value {
+    if (compute == DType::U8)
+      v = arith::ExtUIOp::create(b, middle, v);
+    else if (compute != DType::I32)
+      v = arith::ExtSIOp::create(b, middle, v);
+    return arith::SIToFPOp::create(b, wide, v);
+  };
+  Value q = arith::FPToSIOp::create(b, middle, Value(arith::DivFOp::create(b, toFloat(x), toFloat(y))));
+  return compute == DType::I32 ? q : Value(arith::TruncIOp::create(b, type, q));
 }
 
 Value Emitter::floatFromInt(Value x) {
@@ -216,13 +252,13 @@ static unsigned operandsOf(BodyOp op) {
 }
 
 Values emitBody(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args, ValueRange index,
-                unsigned lanes, unsigned vectors, Diag &diag) {
+                unsigned lanes, unsigned vectors, Diag &diag, Values *traps) {
   auto bad = [&](int i, const char *what) {
     diag.fail(ErrorKind::Internal, "body node " + std::to_string(i) + " (op " + std::to_string(int(body.nodes[i].op)) +
                                        ") " + what + " for " + std::string(shortName(compute)));
     return Values();
   };
-  Emitter emitter(b, compute, lanes);
+  Emitter emitter(b, compute, lanes, traps);
   llvm::SmallVector<Values, 32> done(size_t(body.numNodes));
   for (int i = 0; i < body.numNodes; ++i) {
     const BodyNode &n = body.nodes[i];

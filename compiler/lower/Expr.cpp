@@ -1,6 +1,7 @@
 #include "compiler/lower/Expr.h"
 #include "compiler/lower/BodyEmitter.h"
 #include "compiler/lower/Convert.h"
+#include "dialects/rules/Status.h"
 
 using namespace mlir;
 
@@ -43,6 +44,17 @@ bool Expr::usesIndex() const {
   return llvm::any_of(nodes, [](const ExprNode &n) { return bodyUsesIndex(n.body); });
 }
 
+bool Expr::mayTrap() const {
+  return llvm::any_of(nodes, [](const ExprNode &n) {
+    if (isFloat(n.compute))
+      return false;
+    for (int i = 0; i < n.body.numNodes; ++i)
+      if (n.body.nodes[i].op == BodyOp::Div)
+        return true;
+    return false;
+  });
+}
+
 unsigned Expr::widestBits() const {
   unsigned bits = 8;
   for (const ExprNode &n : nodes) {
@@ -58,6 +70,8 @@ unsigned Expr::widestBits() const {
 }
 
 void ExprEmitter::prepare() {
+  if (expr.statusSlot >= 0 && expr.mayTrap())
+    status = b.pointer(unsigned(expr.statusSlot));
   for (const ExprInput &in : expr.inputs) {
     Value base, value;
     if (in.access == ExprInput::ScalarSlot) {
@@ -110,6 +124,19 @@ Values ExprEmitter::indices(const Place &place) {
   return out;
 }
 
+/// Reports division by zero where a lane of `failed` is set; lanes outside the mask don't count.
+void ExprEmitter::trapWhere(ValueRange failed, const Place &place) {
+  Value any;
+  for (Value f : failed) {
+    if (place.mask)
+      f = arith::AndIOp::create(b, f, place.mask);
+    if (place.lanes > 1)
+      f = vector::ReductionOp::create(b, vector::CombiningKind::OR, f);
+    any = any ? Value(arith::OrIOp::create(b, any, f)) : f;
+  }
+  b.ifThen(any, [&] { b.storeRaw(b.intConst(b.getI32Type(), int64_t(KernelStatus::DivisionByZero)), status, 4); });
+}
+
 llvm::SmallVector<Values, 2> ExprEmitter::evaluate(llvm::ArrayRef<int> wanted, const Place &place) {
   llvm::SmallVector<Values, 8> done(expr.nodes.size());
   for (size_t i = 0; i < expr.nodes.size(); ++i) {
@@ -127,9 +154,13 @@ llvm::SmallVector<Values, 2> ExprEmitter::evaluate(llvm::ArrayRef<int> wanted, c
       Values index;
       if (bodyUsesIndex(n.body))
         index = indices(place);
-      done[i] = emitBody(b, n.body, n.compute, args, index, place.lanes, place.vectors, diag);
+      Values failed;
+      done[i] =
+          emitBody(b, n.body, n.compute, args, index, place.lanes, place.vectors, diag, status ? &failed : nullptr);
       if (done[i].empty())
         return {};
+      if (!failed.empty())
+        trapWhere(failed, place);
     }
   }
   llvm::SmallVector<Values, 2> result;

@@ -37,6 +37,7 @@ struct ExprNode {
 struct Expr {
   llvm::SmallVector<ExprInput, 4> inputs;
   llvm::SmallVector<ExprNode, 8> nodes;
+  int statusSlot = -1; // pointer number of the status word; a body that traps needs it
 
   int addInput(ExprInput in);
   /// No node when the type is the same.
@@ -45,6 +46,8 @@ struct Expr {
   /// `predicate` bodies (comparisons).
   int addOp(Body body, DType compute, llvm::ArrayRef<int> operands, bool predicate = false);
   bool usesIndex() const;
+  /// Does a body divide integers?
+  bool mayTrap() const;
   /// Bits of the widest element any node or input has: what decides the lane count.
   unsigned widestBits() const;
 };
@@ -83,12 +86,14 @@ private:
   }
   Values loadInput(unsigned i, const Place &place);
   Values indices(const Place &place);
+  void trapWhere(ValueRange failed, const Place &place);
 
   KernelBuilder &b;
   const Expr &expr;
   Diag &diag;
   llvm::SmallVector<Value, 4> bases, uniform, innerStrideValue;
   llvm::SmallVector<int64_t, 4> innerStride;
+  Value status;
 };
 
 } // namespace torchc::lower

@@ -14,7 +14,7 @@ bool isPointwise(const OpInfo &info) { return info.family == Family::Elementwise
 
 /// Reductions over a group of leading or trailing axes run as a column or row kernel and can take a producer.
 bool takesProducer(Operation *op, const OpInfo &info) {
-  if (info.family != Family::Reduction)
+  if (info.family != Family::Reduction || info.shape == ShapeRule::Scan)
     return false;
   auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims").asArrayRef();
   int64_t rank = cast<RankedTensorType>(op->getOperand(0).getType()).getRank();

@@ -65,6 +65,7 @@ private:
 
   // LowerReduction.cpp
   bool lowerReduction(const Group &group, unsigned g);
+  bool lowerScan(Operation *op);
   bool gatherReduced(Value x, llvm::ArrayRef<int64_t> dims, lower::ReduceSpec &spec, std::vector<Pointer> &reads);
   bool fuseProducer(Value x, const Group &group, int64_t split, lower::ReduceSpec &spec, std::vector<Pointer> &reads);
   // LowerContraction.cpp

@@ -180,6 +180,7 @@ bool GraphLowering::lowerPointwise(const Group &group, unsigned g) {
     return true;
   for (auto &in : spec.expr.inputs)
     in.slot += unsigned(writes.size());
+  spec.expr.statusSlot = int(writes.size() + reads.size());
   if (!becomesContiguous(spec)) {
     spec.sizes.assign(space.begin(), space.end());
     for (auto &in : spec.expr.inputs)

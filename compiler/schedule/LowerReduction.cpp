@@ -1,5 +1,6 @@
 // Reductions over leading or trailing axes, with the pointwise producer of their group; other axes go through a copy.
 #include "compiler/lower/Reduce.h"
+#include "compiler/lower/Scan.h"
 #include "compiler/schedule/GraphLowering.h"
 
 using namespace mlir;
@@ -110,8 +111,34 @@ bool GraphLowering::fuseProducer(Value x, const Group &group, int64_t split, low
   return true;
 }
 
+/// A scan reads its operand contiguously, as [outer, n, inner].
+bool GraphLowering::lowerScan(Operation *op) {
+  Value v = op->getOperand(0);
+  std::optional<Access> x = contiguous(v);
+  if (!x)
+    return false;
+  Dims dims = dimsOf(v);
+  if (dims.numel() == 0)
+    return true;
+  std::string name = kernelName(op->getName().stripDialect());
+  if (!lower::emitScan(b, name, *lower::scanKind(opInfo(*ir::opIdOf(op))), dtypeOf(v)))
+    return false;
+  int64_t dim = op->getAttrOfType<IntegerAttr>("dim").getInt(), n = dims.size() ? dims[int(dim)] : 1, inner = 1;
+  for (int i = int(dim) + 1; i < dims.size(); i++)
+    inner *= dims[i];
+  bool reverse = op->getAttrOfType<BoolAttr>("reverse").getValue();
+  Step &step = addStep(name);
+  step.writes = {{bufferOf(op->getResult(0)), 0}};
+  step.reads = {pointer(*x)};
+  step.sizes = {n, inner, reverse ? (n - 1) * inner : 0, reverse ? -inner : inner};
+  step.end = dims.numel() / (n * inner);
+  return true;
+}
+
 bool GraphLowering::lowerReduction(const Group &group, unsigned g) {
   Operation *op = group.back();
+  if (opInfo(*ir::opIdOf(op)).shape == ShapeRule::Scan)
+    return lowerScan(op);
   std::optional<lower::ReduceKind> kind = lower::reduceKind(opInfo(*ir::opIdOf(op)));
   if (!kind)
     return fail(op, "is a reduction without a scalar body");
@@ -125,6 +152,7 @@ bool GraphLowering::lowerReduction(const Group &group, unsigned g) {
   std::vector<Pointer> reads;
   if (!(axes.direct ? fuseProducer(x, group, axes.split, spec, reads) : gatherReduced(x, dims, spec, reads)))
     return false;
+  spec.expr.statusSlot = 1 + int(reads.size());
   std::string name = kernelName(op->getName().stripDialect());
   if (!lower::emitReduce(b, name, spec, diag))
     return false;

@@ -17,9 +17,11 @@ include "CompositeCreation.td"
 include "CompositeIndexing.td"
 include "CompositeShape.td"
 include "CompositeMath.td"
+include "CompositePointwise.td"
 include "CompositeContraction.td"
 include "CompositeNN.td"
 include "CompositeRandom.td"
 include "CompositeSort.td"
+include "CompositeActivation.td"
 
 #endif

@@ -30,4 +30,49 @@ def Torchc_LogSoftmaxOp : FusedOverDim<"log_softmax"> {
   let onnx = ["LogSoftmax since 13"];
 }
 
+// m = max, or 0 if that is infinite; log(sum(exp(x - m))) + m (N4).
+def Torchc_LogsumexpOp : Torchc_Op<"logsumexp"> {
+  let summary = "log of the sum of exp(x) over axes, without overflow";
+  let family = FusedFamily;
+  let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$dims, BoolAttr:$keepdim);
+  let shape = ReduceShape;
+  let decompose = "logsumexp";
+  let api = [Api<"logsumexp(Tensor input, int[] dim, bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "logSumExpDims">];
+  let vjpFn = "logsumexpVjp";
+  let vjpSaves = ["x", "result"];
+  let onnx = ["ReduceLogSumExp since 18"];
+}
+
+// Blocks of 64 keys, an online softmax (N6; rules/Attention.h). Operands have equal leading sizes.
+class AttentionBase<string mnemonic, dag more, dag attrs> : Torchc_Op<mnemonic> {
+  let family = FusedFamily;
+  let arguments = !con((ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value), more,
+                       (ins F64Attr:$scale, BoolAttr:$causal), attrs);
+  let shape = AttentionShape;
+}
+def Torchc_AttentionOp : AttentionBase<"attention", (ins), (ins)> {
+  let summary = "softmax(query . key^T * scale) . value";
+  let decompose = "attention";
+  let vjpFn = "attentionVjp";
+  let vjpSaves = ["query", "key", "value"];
+}
+// `parts`: 1 a mask (bool keeps, float is added), 2 factors of the probabilities (dropout), 3 both in one dimension.
+def Torchc_AttentionMaskedOp : AttentionBase<"attention_masked", (ins AnyRankedTensor:$extra), (ins I64Attr:$parts)> {
+  let summary = "attention with a mask, with factors on the probabilities, or both";
+  let decompose = "attentionMasked";
+  let vjpFn = "attentionMaskedVjp";
+  let vjpSaves = ["query", "key", "value", "extra"];
+}
+
+def Torchc_BceOp : Torchc_Op<"bce"> {
+  let summary = "-(t * log(x) + (1 - t) * log(1 - x)), logarithms at least -100";
+  let family = FusedFamily;
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$t);
+  let shape = BroadcastShape;
+  let promote = CommonFloat;
+  let decompose = "bce";
+  let vjpFn = "bceVjp";
+  let vjpSaves = ["x", "t"];
+}
+
 #endif

@@ -33,7 +33,7 @@ defvar expF32 = [
   (IAnd:$half (IShl (ToInt $t), (ConstI 22)), (ConstI 0xff800000)),
   (ISub:$rest (IShl (ToInt $t), (ConstI 23)), $half),
   (Mul:$q $p, (FromInt (IAdd $half, (ConstI 0x3f800000)))),
-  (Mul $q, (FromInt (IAdd $rest, (ConstI 0x3f800000))))
+  (Mul:$exp $q, (FromInt (IAdd $rest, (ConstI 0x3f800000))))
 ];
 
 defvar expF64 = [
@@ -57,7 +57,7 @@ defvar expF64 = [
   (IAnd:$half (IShl (ToInt $t), (ConstI 51)), (ConstI 0xfff0000000000000)),
   (ISub:$rest (IShl (ToInt $t), (ConstI 52)), $half),
   (Mul:$q $p, (FromInt (IAdd $half, (ConstI 0x3ff0000000000000)))),
-  (Mul $q, (FromInt (IAdd $rest, (ConstI 0x3ff0000000000000))))
+  (Mul:$exp $q, (FromInt (IAdd $rest, (ConstI 0x3ff0000000000000))))
 ];
 
 // log(x): x = 2^k * (1 + f) with 1 + f in [2/3, 4/3); the exponent is kept in place and scaled by
@@ -81,7 +81,7 @@ defvar logF32 = [
   (Fma:$l $k, (Bits 0x3f317218), (Fma $p, $z, $f)),
   (Select:$finite (Lt $x, (Const "inf")), $l, $x),
   (Select:$special (Eq $x, (Const "0")), (Const "-inf"), (Const "nan")),
-  (Select (Gt $x, (Const "0")), $finite, $special)
+  (Select:$log (Gt $x, (Const "0")), $finite, $special)
 ];
 
 // log(x), f64: 1 + f in [sqrt(1/2), sqrt(2)), log(1 + f) = 2 atanh(s), s = f / (2 + f): one division
@@ -109,7 +109,7 @@ defvar logF64 = [
   (Fma:$l $k, (Bits 0x3fe62e42fefa39ef), $d),
   (Select:$finite (Lt $x, (Const "inf")), $l, $x),
   (Select:$special (Eq $x, (Const "0")), (Const "-inf"), (Const "nan")),
-  (Select (Gt $x, (Const "0")), $finite, $special)
+  (Select:$log (Gt $x, (Const "0")), $finite, $special)
 ];
 
 // tanh(x) = n / d with n = 1 - s + m, d = 1 + s + m, where s = 2^-k and m = e^r - 1 come from 2|x| as
@@ -141,7 +141,7 @@ defvar tanhF32 = [
   (Mul:$y $n, $inv),
   (Neg:$w $y),
   (Fma:$z (Add (Fma $w, $d, $n), (Fma $w, $dl, $nl)), $inv, $y),
-  (FromInt (IOr (ToInt $z), (IAnd (ToInt $x), (ConstI 0x80000000))))
+  (FromInt:$tanh (IOr (ToInt $z), (IAnd (ToInt $x), (ConstI 0x80000000))))
 ];
 
 defvar tanhF64 = [
@@ -177,7 +177,7 @@ defvar tanhF64 = [
   (Mul:$y $n, $inv),
   (Neg:$w $y),
   (Fma:$z (Add (Fma $w, $d, $n), (Fma $w, $dl, $nl)), $inv, $y),
-  (FromInt (IOr (ToInt $z), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
+  (FromInt:$tanh (IOr (ToInt $z), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
 ];
 
 include "MathBodiesArc.td"
@@ -188,5 +188,8 @@ include "MathBodiesLog.td"
 include "MathBodiesPow.td"
 include "MathBodiesTrig.td"
 include "MathBodiesTrig64.td"
+include "MathBodiesInt.td"
+include "MathBodiesMore.td"
+include "MathBodiesSpecial.td"
 
 #endif

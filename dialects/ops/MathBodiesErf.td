@@ -38,7 +38,7 @@ defvar erfF32 = [
   (FromInt:$s (IAdd (IShl (ToInt $t), (ConstI 23)), (ConstI 0x3f800000))),
   (Fma:$far (Neg $q), $s, (Const "1")),
   (Select:$y (Lt $a, (Const "1")), $near, $far),
-  (FromInt (IOr (ToInt $y), (IAnd (ToInt $x), (ConstI 0x80000000))))
+  (FromInt:$erf (IOr (ToInt $y), (IAnd (ToInt $x), (ConstI 0x80000000))))
 ];
 
 defvar erfF64 = [
@@ -94,7 +94,7 @@ defvar erfF64 = [
   (FromInt:$s (IAdd (IShl (ToInt $t), (ConstI 52)), (ConstI 0x3ff0000000000000))),
   (Fma:$far (Neg $q), $s, (Const "1")),
   (Select:$y (Lt $a, (Const "1")), $near, $far),
-  (FromInt (IOr (ToInt $y), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
+  (FromInt:$erf (IOr (ToInt $y), (IAnd (ToInt $x), (ConstI 0x8000000000000000))))
 ];
 
 #endif

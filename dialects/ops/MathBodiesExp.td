@@ -35,7 +35,7 @@ defvar sigmoidF32 = [
   (Mul:$y $n, $inv),
   (Neg:$w $y),
   (Fma:$z (Add (Fma $w, $d, $n), (Fma $w, $dl, $nl)), $inv, $y),
-  (Select $neg, (Mul (Mul $z, $s1), $s2), $z)
+  (Select:$sig $neg, (Mul (Mul $z, $s1), $s2), $z)
 ];
 
 defvar sigmoidF64 = [
@@ -71,7 +71,7 @@ defvar sigmoidF64 = [
   (Mul:$y $n, $inv),
   (Neg:$w $y),
   (Fma:$z (Add (Fma $w, $d, $n), (Fma $w, $dl, $nl)), $inv, $y),
-  (Select $neg, (Mul (Mul $z, $s1), $s2), $z)
+  (Select:$sig $neg, (Mul (Mul $z, $s1), $s2), $z)
 ];
 
 // expm1(x) = 2 * (s * m + s - 1/2) with its rounding errors added, s = 2^(k-1), e^r = 1 + m; for k = 0 it is m, so

@@ -27,7 +27,7 @@ defvar log1pF32 = [
   (Fma:$l $k, (Bits 0x3f317218), (Fma $p, $z, $f)),
   (Select:$finite (And (Lt $x, (Const "inf")), (Ne $x, (Const "0"))), $l, $x),
   (Select:$special (Eq $x, (Const "-1")), (Const "-inf"), (Const "nan")),
-  (Select (Gt $x, (Const "-1")), $finite, $special)
+  (Select:$log1p (Gt $x, (Const "-1")), $finite, $special)
 ];
 
 defvar log1pF64 = [
@@ -53,7 +53,7 @@ defvar log1pF64 = [
   (Fma:$y $k, (Bits 0x3fe62e42fefa39ef), (Add $f, (Sub $l, $h))),
   (Select:$finite (And (Lt $x, (Const "inf")), (Ne $x, (Const "0"))), $y, $x),
   (Select:$special (Eq $x, (Const "-1")), (Const "-inf"), (Const "nan")),
-  (Select (Gt $x, (Const "-1")), $finite, $special)
+  (Select:$log1p (Gt $x, (Const "-1")), $finite, $special)
 ];
 
 // log2(x), log10(x): 1 + f in [sqrt(1/2), sqrt(2)); the factor 1/ln2 or 1/ln10 of f is in two parts, the lower one

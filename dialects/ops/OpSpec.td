@@ -61,7 +61,8 @@ class ShapeRule<string n> { string cppName = n; }
 foreach n = ["Broadcast", "Cast", "Reduce", "ArgReduce", "Matmul", "Dot", "Reshape", "Transpose", "Expand", "Slice",
              "SliceUpdate", "Cat", "IndexSelect", "IndexUpdate", "Gather", "Scatter", "Full", "Arange", "Random",
              "Like", "RandomInt", "Sort", "Mode", "Search", "Conv", "ConvInput", "ConvWeight", "Pool", "PoolIndex",
-             "PoolInput", "PoolScatter", "AsStrided", "AsStridedUpdate"] in
+             "PoolInput", "PoolScatter", "AsStrided", "AsStridedUpdate", "Scan",
+             "Attention"] in
   def n#"Shape" : ShapeRule<n>;
 
 class Family<string n> { string cppName = n; }
@@ -103,7 +104,7 @@ class OpSpec {
 
   string decompose = "";      // Fused ops: the template of rules/Decompose.h that defines them
   list<string> onnx = [];     // "Tanh since 13": a rename in both directions; else onnx/Special
-  list<string> flags = [];    // view, random, mayRaise, commutative, variadic, accumulates
+  list<string> flags = [];    // view, random, mayRaise, commutative, variadic, accumulates, wideInt
 }
 
 class Torchc_Op<string mnemonic, list<Trait> traits = []>

@@ -1,7 +1,10 @@
 //===- Ops.td - the op table in record order -------------------------------------------------------------------===//
 
 include "Elementwise.td"
+include "ElementwiseMath.td"
+include "ElementwiseInt.td"
 include "Reduction.td"
+include "Scan.td"
 include "Contraction.td"
 include "Pooling.td"
 include "View.td"

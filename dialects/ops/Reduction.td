@@ -10,15 +10,26 @@ include "OpSpec.td"
 def Torchc_SumOp : Reduction<"sum"> {
   let summary = "sum over axes; integers and bool add in int64";
   let api = [Api<"sum(Tensor input, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) -> Tensor",
-                 ["function", "method"], "sumDims">];
+                 ["function", "method", "outCopy"], "sumDims">];
   let scalar = [(Add (Arg 0), (Arg 1))];
   let vjpFn = "sumVjp";
   let onnx = ["ReduceSum since 13"];
 }
 
+def Torchc_ProdOp : Reduction<"prod"> {
+  let summary = "product over axes; integers and bool multiply in int64";
+  let api = [Api<"prod(Tensor input, *, DType? dtype=None) -> Tensor", ["function", "method", "outCopy"], "prodAll">,
+             Api<"prod(Tensor input, int dim, bool keepdim=False, *, DType? dtype=None) -> Tensor",
+                 ["function", "method", "outCopy"], "prodDim">];
+  let scalar = [(Mul (Arg 0), (Arg 1))];
+  let vjpFn = "prodVjp";
+  let vjpSaves = ["x", "result"];
+  let onnx = ["ReduceProd since 18"];
+}
+
 def Torchc_AmaxOp : Reduction<"amax"> {
   let summary = "largest element over axes; NaN propagates";
-  let api = [Api<"amax(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method"], "amaxDims">];
+  let api = [Api<"amax(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "amaxDims">];
   let scalar = [(Max (Arg 0), (Arg 1))];
   let scalarBool = [(Or (Arg 0), (Arg 1))];
   let vjpFn = "extremumReduceVjp";
@@ -28,7 +39,7 @@ def Torchc_AmaxOp : Reduction<"amax"> {
 
 def Torchc_AminOp : Reduction<"amin"> {
   let summary = "smallest element over axes; NaN propagates";
-  let api = [Api<"amin(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method"], "aminDims">];
+  let api = [Api<"amin(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "aminDims">];
   let scalar = [(Min (Arg 0), (Arg 1))];
   let scalarBool = [(And (Arg 0), (Arg 1))];
   let vjpFn = "extremumReduceVjp";

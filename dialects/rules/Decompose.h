@@ -1,6 +1,7 @@
 // What Fused ops mean in primitives (N6): the default meaning, lowering and derivative of each. Runs in the op-math type:
 // cast up at entry, down at exit.
 #pragma once
+#include "dialects/rules/Attention.h"
 #include "dialects/rules/Builder.h"
 
 namespace torchc {
@@ -56,6 +57,41 @@ typename B::V asStridedUpdate(B &b, const typename B::V &x, const typename B::V 
   auto places = stridedPlaces(b, dims.numel(), attrs);
   auto written = b.op(OpId::Scatter, {flat(b, x), places, flat(b, y)}, {Attr::integer(0)});
   return b.op(OpId::Reshape, {written}, {ints(dims)});
+}
+
+/// m = max, 0 if infinite; log(sum(exp(x - m))) + m
+template <class B> typename B::V logsumexp(B &b, const typename B::V &given, const Attr *attrs, DType result) {
+  auto x = castTo(b, given, computeType(result));
+  Attr keep = Attr::boolean(true);
+  if (!b.dims(x).numel()) // the maximum of nothing has no value, the logarithm of an empty sum is -inf
+    return castTo(b, b.op(OpId::Log, {b.op(OpId::Sum, {x}, {attrs[0], attrs[1]})}), result);
+  auto most = b.op(OpId::Amax, {x}, {attrs[0], keep});
+  auto infinite = b.op(OpId::Eq, {b.op(OpId::Abs, {most}), __builtin_inf()});
+  auto m = b.op(OpId::Where, {infinite, 0.0, most});
+  auto l = b.op(OpId::Log, {b.op(OpId::Sum, {b.op(OpId::Exp, {b.op(OpId::Sub, {x, m})})}, {attrs[0], keep})});
+  auto y = b.op(OpId::Add, {l, m});
+  if (!attrs[1].i) {
+    Dims dims = b.dims(x), left;
+    for (int i = 0; i < dims.size(); i++) {
+      bool gone = false;
+      for (uint32_t k = 0; k < attrs[0].size; k++)
+        gone |= attrs[0].list[k] == i;
+      if (!gone)
+        left.push(dims[i]);
+    }
+    y = b.op(OpId::Reshape, {y}, {ints(left)});
+  }
+  return castTo(b, y, result);
+}
+
+/// (t - 1) * max(log1p(-x), -100) - t * max(log(x), -100)
+template <class B>
+typename B::V bce(B &b, const typename B::V &givenX, const typename B::V &givenT, const Attr *, DType result) {
+  auto x = castTo(b, givenX, computeType(result)), t = castTo(b, givenT, computeType(result));
+  auto off = b.op(OpId::ClampMin, {b.op(OpId::Log1p, {b.op(OpId::Neg, {x})}), -100.0});
+  auto on = b.op(OpId::ClampMin, {b.op(OpId::Log, {x}), -100.0});
+  auto left = b.op(OpId::Mul, {b.op(OpId::Sub, {t, 1.0}), off});
+  return castTo(b, b.op(OpId::Sub, {left, b.op(OpId::Mul, {t, on})}), result);
 }
 
 } // namespace rules

@@ -64,10 +64,10 @@ bool inferReduce(const Call &c) {
     else if (keep)
       c.out.dims.push(1);
   }
-  // Sums of integers and bool are int64 (N4); other reductions keep the type.
-  bool sums =
-      !c.info.bodies[int(BodyClass::Int)].numNodes ||
-      c.info.bodies[int(BodyClass::Int)].nodes[c.info.bodies[int(BodyClass::Int)].numNodes - 1].op == BodyOp::Add;
+  // Sums and products of integers and bool are int64 (N4); other reductions keep the type.
+  const Body &body = c.info.bodies[int(BodyClass::Int)];
+  BodyOp combines = body.numNodes ? body.nodes[body.numNodes - 1].op : BodyOp::Add;
+  bool sums = combines == BodyOp::Add || combines == BodyOp::Mul;
   bool integral = category(c.in[0].dtype) < 2;
   c.out.dtype = sums && integral ? DType::I64 : c.in[0].dtype;
   return true;
@@ -425,6 +425,35 @@ bool inferAsStridedUpdate(const Call &c) {
 
 bool inferWindowOp(const Call &c) { return inferWindow(c.info, c.in, c.attrs, c.out, c.diag); }
 
+/// Running sums and products of integers and bool are int64 (N4), as are indices.
+bool inferScan(const Call &c) {
+  const Body &body = c.info.bodies[int(BodyClass::F32)];
+  BodyOp last = body.nodes[body.numNodes - 1].op;
+  bool keeps = isFloat(c.in[0].dtype) && (last == BodyOp::Add || last == BodyOp::Mul);
+  c.out.dims = c.dims(0);
+  c.out.dtype = keeps ? c.in[0].dtype : DType::I64;
+  int rank = std::max(c.dims(0).size(), 1);
+  if (c.attrs[0].i < 0 || c.attrs[0].i >= rank)
+    return c.fail(ErrorKind::Index, "expected a dimension below " + str(rank) + ", got " + str(c.attrs[0].i));
+  return true;
+}
+
+/// Query [..., L, D], key [..., S, D], value [..., S, V]: one rank of at least 2, equal leading sizes.
+bool inferAttention(const Call &c) {
+  const Dims &q = c.dims(0), &k = c.dims(1), &v = c.dims(2);
+  int r = q.size();
+  bool fits = r >= 2 && k.size() == r && v.size() == r && q[r - 1] == k[r - 1] && k[r - 2] == v[r - 2];
+  for (int i = 0; fits && i < r - 2; i++)
+    fits = q[i] == k[i] && q[i] == v[i];
+  if (!fits)
+    return c.fail(ErrorKind::Runtime, "expected query [..., L, D], key [..., S, D] and value [..., S, V], got " +
+                                          q.str() + ", " + k.str() + " and " + v.str());
+  c.out.dims = q;
+  c.out.dims[r - 1] = v[r - 1];
+  c.out.dtype = c.in[0].dtype;
+  return true;
+}
+
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
 constexpr Rule rules[] = {
@@ -432,7 +461,8 @@ constexpr Rule rules[] = {
     inferTranspose, inferExpandOp, inferSlice,   inferSliceUpdate, inferCat,      inferIndexSelect, inferIndexUpdate,
     inferGather,    inferScatter,  inferFull,    inferArange,      inferRandom,   inferLike,        inferRandomInt,
     inferSort,      inferMode,     inferSearch,  inferWindowOp,    inferWindowOp, inferWindowOp,    inferWindowOp,
-    inferWindowOp,  inferWindowOp, inferWindowOp, inferAsStrided,   inferAsStridedUpdate};
+    inferWindowOp,  inferWindowOp, inferWindowOp, inferAsStrided,   inferAsStridedUpdate,
+    inferScan,      inferAttention};
 
 } // namespace
 

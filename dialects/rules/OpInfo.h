@@ -67,7 +67,9 @@ enum class ShapeRule : uint8_t {
   PoolInput,
   PoolScatter,
   AsStrided,
-  AsStridedUpdate
+  AsStridedUpdate,
+  Scan,
+  Attention
 };
 
 enum OpFlag : uint32_t {
@@ -77,6 +79,7 @@ enum OpFlag : uint32_t {
   OpCommutative = 8,
   OpAccumulates = 32, // adds up in f32 when its type is f16 or bf16 (N6): computed there and cast down once
   OpRowMajor = 64,   // the result's memory is row-major whatever the operands'
+  OpWideInt = 128,   // of the integer types only int64 has kernels: the API widens
   OpVariadic = 16    // any number of operands of one kind
 };
 

@@ -2,7 +2,9 @@
 // A rule returns the cotangent of one operand in the broadcast shape and compute type; whoever calls it sums it to the
 // operand's shape (N4) and casts it to the operand's type. Formulas are PyTorch's derivatives.yaml.
 #pragma once
+#include "dialects/rules/Attention.h"
 #include "dialects/rules/Builder.h"
+#include "dialects/rules/VjpPointwise.h"
 #include "dialects/rules/VjpWindow.h"
 
 namespace torchc {
@@ -51,6 +53,45 @@ template <class B, class C> typename B::V extremumReduceVjp(B &b, const C &c, co
   auto mask = b.op(OpId::Eq, {c.operand(0), restoreAxes(b, c, c.result())});
   auto count = b.op(OpId::Sum, {mask}, {c.attr(0), Attr::boolean(true)});
   return b.op(OpId::Div, {b.op(OpId::Mul, {restoreAxes(b, c, g), mask}), count});
+}
+
+/// g * (product of the others): the result / x without zeros, only at the zero with one, nowhere with more.
+template <class B, class C> typename B::V prodVjp(B &b, const C &c, const typename B::V &g, int) {
+  auto &x = c.operand(0);
+  Attr keep = Attr::boolean(true);
+  auto zero = b.op(OpId::Eq, {x, 0.0});
+  auto safe = b.op(OpId::Where, {zero, 1.0, x});
+  auto count = b.op(OpId::Sum, {zero}, {c.attr(0), keep});
+  auto product = b.op(OpId::Prod, {safe}, {c.attr(0), keep});
+  auto atZero = b.op(OpId::Where, {b.op(OpId::Eq, {count, 1.0}), product, 0.0});
+  auto elsewhere = b.op(OpId::Where, {b.op(OpId::Eq, {count, 0.0}), b.op(OpId::Div, {product, safe}), 0.0});
+  return b.op(OpId::Mul, {restoreAxes(b, c, g), b.op(OpId::Where, {zero, atZero, elsewhere})});
+}
+
+/// g * exp(x - result), in op-math type.
+template <class B, class C> typename B::V logsumexpVjp(B &b, const C &c, const typename B::V &g, int) {
+  auto y = opMath(b, restoreAxes(b, c, c.result())), x = opMath(b, c.operand(0)), gm = opMath(b, restoreAxes(b, c, g));
+  auto finite = b.op(OpId::Where, {b.op(OpId::Eq, {y, -__builtin_inf()}), 0.0, y}); // there every x is -inf: no part
+  return b.op(OpId::Mul, {gm, b.op(OpId::Exp, {b.op(OpId::Sub, {x, finite})})});
+}
+
+template <class B, class C> typename B::V cumsumVjp(B &b, const C &c, const typename B::V &g, int) {
+  return b.op(OpId::Cumsum, {g}, {c.attr(0), Attr::boolean(!c.attr(1).i)});
+}
+
+/// Up to the first zero sum(g * y) / x from each element on; at it the same with that factor left out; 0 behind it.
+template <class B, class C> typename B::V cumprodVjp(B &b, const C &c, const typename B::V &g, int) {
+  auto &x = c.operand(0);
+  Attr back = Attr::boolean(!c.attr(1).i);
+  auto zero = b.op(OpId::Eq, {x, 0.0});
+  auto zeros = b.op(OpId::Cumsum, {zero}, {c.attr(0), c.attr(1)});
+  auto first = b.op(OpId::LogicalAnd, {zero, b.op(OpId::Eq, {zeros, 1.0})});
+  auto without = b.op(OpId::Cumprod, {b.op(OpId::Where, {first, 1.0, x})}, {c.attr(0), c.attr(1)});
+  auto before = b.op(OpId::Cumsum, {b.op(OpId::Mul, {g, c.result()})}, {c.attr(0), back});
+  auto at = b.op(OpId::Cumsum, {b.op(OpId::Mul, {g, without})}, {c.attr(0), back});
+  auto slope = b.op(OpId::Div, {before, b.op(OpId::Where, {zero, 1.0, x})});
+  auto behind = b.op(OpId::Where, {first, at, 0.0});
+  return b.op(OpId::Where, {b.op(OpId::Eq, {zeros, 0.0}), slope, behind});
 }
 
 template <class B> typename B::V swapLast(B &b, const typename B::V &v) {

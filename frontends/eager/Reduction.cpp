@@ -142,9 +142,29 @@ Tensor Reduction::run() {
   return out;
 }
 
+/// Running reductions over [outer, n, inner] (compiler/lower/Scan.h).
+TensorImpl *runScan(Resolved &r) {
+  Kernel k = packReduce(r.call.op, r.operand(0)->dtype);
+  if (!k)
+    notImplementedFor(r.info.name, r.operand(0)->dtype);
+  Tensor x(contiguousOf(r.operand(0))), out(newTensor(r.type.dtype, r.type.dims));
+  if (!out->numel)
+    return out.take();
+  int64_t dim = r.attr(0).i, n = x->rank ? x->sizes()[dim] : 1, inner = 1;
+  for (int i = int(dim) + 1; i < x->rank; i++)
+    inner *= x->sizes()[i];
+  bool reverse = r.attr(1).i;
+  int64_t sizes[4] = {n, inner, reverse ? (n - 1) * inner : 0, reverse ? -inner : inner};
+  void *p[3] = {out->data, x->data, &threadState.status};
+  launch(k, p, sizes, nullptr, 0, x->numel / (n * inner), grainFor(n * inner));
+  return out.take();
+}
+
 } // namespace
 
 TensorImpl *runReduction(Resolved &r) {
+  if (r.info.shape == ShapeRule::Scan)
+    return runScan(r);
   DType in = r.operand(0)->dtype;
   Kernel rows = packReduce(r.call.op, in), cols = packReduceCols(r.call.op, in);
   if (!rows)

@@ -45,9 +45,20 @@ static bool allBelow(const Tensor &index, int64_t bound) {
   return ok;
 }
 
+/// Integer division raises for a zero divisor; a number that isn't one, or a division of floats, can't.
+static bool dividesSafely(const OpCall &call) {
+  const Operand &divisor = call.operands[call.numOperands - 1];
+  if (divisor.isNumber() ? divisor.number.toBool() : isFloat(divisor.tensor->dtype))
+    return true;
+  const Operand &x = call.operands[0];
+  return x.isNumber() ? x.number.isFloat() : isFloat(x.tensor->dtype);
+}
+
 /// Checks an index tensor now, so that the compiled code can't trap and an error comes from the line that eager would
 /// name. The few steps that compute the index run for that.
 bool Run::indexInRange(const OpCall &call, const Step &s) {
+  if (opInfo(call.op).family == Family::Elementwise)
+    return dividesSafely(call);
   if (opInfo(call.op).family != Family::Indexing || call.numOperands < 2 || !call.operands[1].tensor || !call.numAttrs)
     return false;
   const Value &x = graph->values[graph->ins[s.firstIn]];

@@ -143,6 +143,41 @@ V fullOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type)
   return b.node("Expand", {b.number(a[1], type.dtype), b.ints(listOf(type.dims))}, type);
 }
 
+V rsqrtOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &type) {
+  return b.node("Reciprocal", {b.node("Sqrt", in, type)}, type);
+}
+V fmaOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  return b.op(OpId::Add, {b.op(OpId::Mul, {in[0], in[1]}), in[2]});
+}
+V siluOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  return b.op(OpId::Mul, {in[0], b.op(OpId::Sigmoid, {in[0]})});
+}
+V geluOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  V e = b.op(OpId::Erf, {b.op(OpId::Mul, {in[0], 0.70710678118654752})});
+  return b.op(OpId::Mul, {b.op(OpId::Mul, {in[0], 0.5}), b.op(OpId::Add, {e, 1.0})});
+}
+V geluTanhOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  V cube = b.op(OpId::Mul, {b.op(OpId::Mul, {in[0], in[0]}), in[0]});
+  V inner = b.op(OpId::Add, {in[0], b.op(OpId::Mul, {cube, 0.044715})});
+  V t = b.op(OpId::Tanh, {b.op(OpId::Mul, {inner, 0.79788456080286536})});
+  return b.op(OpId::Mul, {b.op(OpId::Mul, {in[0], 0.5}), b.op(OpId::Add, {t, 1.0})});
+}
+V expm1Op(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  return b.op(OpId::Sub, {b.op(OpId::Exp, {in[0]}), 1.0});
+}
+V log1pOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  return b.op(OpId::Log, {b.op(OpId::Add, {in[0], 1.0})});
+}
+V prodOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return reduction(b, "ReduceProd", b.cast(in[0], type.dtype), a, type, 18);
+}
+V cumsumOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  if (!type.dims.size())
+    return V();
+  V axis = b.node("Squeeze", {b.ints({a[0].i})}, {DType::I64, Dims()});
+  return b.node("CumSum", {b.cast(in[0], type.dtype), axis}, type, {{"reverse", a[1].i}});
+}
+
 struct Row {
   OpId op;
   WriteOp write;
@@ -174,6 +209,15 @@ constexpr Row rows[] = {
     {OpId::Ge, ordered<3>},
     {OpId::Arange, creation<OpId::Arange>},
     {OpId::Full, fullOp},
+    {OpId::Rsqrt, rsqrtOp},
+    {OpId::Fma, fmaOp},
+    {OpId::Silu, siluOp},
+    {OpId::Gelu, geluOp},
+    {OpId::GeluTanh, geluTanhOp},
+    {OpId::Expm1, expm1Op},
+    {OpId::Log1p, log1pOp},
+    {OpId::Prod, prodOp},
+    {OpId::Cumsum, cumsumOp},
     {OpId::Dot,
      [](GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &t) { return b.node("MatMul", in, t); }},
 };

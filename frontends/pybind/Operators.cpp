@@ -73,33 +73,23 @@ PyObject *nbMul(PyObject *a, PyObject *b) { return arithmetic<OpId::Mul>(a, b, m
 PyObject *nbDiv(PyObject *a, PyObject *b) { return arithmetic<OpId::Div>(a, b, divAny); }
 
 bool isOperand(PyObject *o) { return isTensor(o) || isNumber(o); }
-/// A tensor, or a number as a 0-d tensor.
-Tensor asTensor(PyObject *o) { return isTensor(o) ? Tensor::borrow(implOf(o)) : full(IntList(), scalarArg(o)); }
-/// f(a, b) of a tensor or number and an operand.
-template <class F> PyObject *anyBinary(PyObject *a, PyObject *b, F f) {
+/// An op of two operands, one of them a tensor.
+template <OpId op> PyObject *plainBinary(PyObject *a, PyObject *b) {
   if (!isOperand(a) || !isOperand(b))
     Py_RETURN_NOTIMPLEMENTED;
   return guarded([&] {
-    Tensor x = asTensor(a);
-    Operand y = operandArg(b);
-    return wrap(withWork(workOfPair(a, b), [&] { return f(x, y); }));
+    Operand x = operandArg(a), y = operandArg(b);
+    return wrap(withWork(workOfPair(a, b), [&] { return callOp(op, {x, y}); }));
   });
 }
-[[noreturn]] Tensor missing(const char *op) {
-  fail(ErrorKind::NotImplemented, std::string("operator ") + op + " is not implemented for these operands");
-}
 
-PyObject *nbFloorDiv(PyObject *a, PyObject *b) {
-  return anyBinary(a, b, [](const Tensor &x, const Operand &y) { return div(x, y, "floor"); });
-}
-PyObject *nbRemainder(PyObject *a, PyObject *b) {
-  return anyBinary(a, b, [](const Tensor &, const Operand &) { return missing("%"); });
-}
 PyObject *nbPower(PyObject *a, PyObject *b, PyObject *) {
-  return anyBinary(a, b, [&](const Tensor &x, const Operand &y) {
-    if (y.tensor || !isTensor(a))
-      return missing("** with a tensor exponent");
-    return pow(x, y.number);
+  if (!isOperand(a) || !isOperand(b))
+    Py_RETURN_NOTIMPLEMENTED;
+  return guarded([&] {
+    return wrap(withWork(workOfPair(a, b), [&] {
+      return isTensor(a) ? pow(Borrowed(a), operandArg(b)) : pow(scalarArg(a), Borrowed(b));
+    }));
   });
 }
 PyObject *nbMatmul(PyObject *a, PyObject *b) {
@@ -109,27 +99,6 @@ PyObject *nbMatmul(PyObject *a, PyObject *b) {
       [&] { return wrap(withWork(workOfPair(a, b) * 8, [&] { return matmul(Borrowed(a), Borrowed(b)); })); });
 }
 
-bool isTruth(const Tensor &x, const Operand &y) {
-  return x->dtype == DType::Bool && (y.tensor ? y.tensor->dtype == DType::Bool : y.number.isBool());
-}
-Tensor operandTensor(const Operand &y) { return y.tensor ? Tensor::borrow(y.tensor) : full(IntList(), y.number); }
-PyObject *nbAnd(PyObject *a, PyObject *b) {
-  return anyBinary(a, b, [](const Tensor &x, const Operand &y) {
-    return isTruth(x, y) ? logical_and(x, operandTensor(y)) : missing("& on integers");
-  });
-}
-PyObject *nbOr(PyObject *a, PyObject *b) {
-  return anyBinary(a, b, [](const Tensor &x, const Operand &y) {
-    return isTruth(x, y) ? logical_or(x, operandTensor(y)) : missing("| on integers");
-  });
-}
-PyObject *nbXor(PyObject *a, PyObject *b) {
-  return anyBinary(
-      a, b, [](const Tensor &x, const Operand &y) { return isTruth(x, y) ? ne(x, y) : missing("^ on integers"); });
-}
-PyObject *nbShift(PyObject *a, PyObject *b) {
-  return anyBinary(a, b, [](const Tensor &, const Operand &) { return missing("<< and >>"); });
-}
 PyObject *nbNegative(PyObject *a) {
   return guarded([&] { return wrap(withWork(workOf(a), [&] { return neg(Borrowed(a)); })); });
 }
@@ -144,7 +113,7 @@ PyObject *nbInvert(PyObject *a) {
       return wrap(logical_not(x));
     if (!isIntegral(implOf(a)->dtype))
       typeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors");
-    return wrap(sub(neg(x), 1)); // two's complement
+    return wrap(bitwise_not(x));
   });
 }
 
@@ -178,18 +147,11 @@ PyObject *nbInplaceMul(PyObject *a, PyObject *b) {
 PyObject *nbInplaceDiv(PyObject *a, PyObject *b) {
   return inplaceFast<OpId::Div>(a, b, [](const Tensor &x, const Operand &y) { return div_(x, y); });
 }
-PyObject *nbInplaceFloorDiv(PyObject *a, PyObject *b) {
-  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) { return div_(x, y, "floor"); });
+template <OpId op> PyObject *plainInplace(PyObject *a, PyObject *b) {
+  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) { return callOp(op, {x, y}, {}, Out::inplace(x)); });
 }
-PyObject *nbInplaceAnd(PyObject *a, PyObject *b) {
-  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) {
-    return isTruth(x, y) ? logical_and_(x, operandTensor(y)) : missing("&= on integers");
-  });
-}
-PyObject *nbInplaceOr(PyObject *a, PyObject *b) {
-  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) {
-    return isTruth(x, y) ? logical_or_(x, operandTensor(y)) : missing("|= on integers");
-  });
+PyObject *nbInplacePower(PyObject *a, PyObject *b, PyObject *) {
+  return inplaceAny(a, b, [](const Tensor &x, const Operand &y) { return pow_(x, y); });
 }
 
 // ---- comparison, truth, numbers
@@ -281,15 +243,15 @@ void addOperatorSlots(std::vector<PyType_Slot> &slots) {
   add(Py_nb_subtract, acceptingArrays<nbSub>);
   add(Py_nb_multiply, acceptingArrays<nbMul>);
   add(Py_nb_true_divide, acceptingArrays<nbDiv>);
-  add(Py_nb_floor_divide, acceptingArrays<nbFloorDiv>);
-  add(Py_nb_remainder, acceptingArrays<nbRemainder>);
+  add(Py_nb_floor_divide, acceptingArrays<plainBinary<OpId::FloorDivide>>);
+  add(Py_nb_remainder, acceptingArrays<plainBinary<OpId::Remainder>>);
   add(Py_nb_power, nbPower);
   add(Py_nb_matrix_multiply, acceptingArrays<nbMatmul>);
-  add(Py_nb_and, acceptingArrays<nbAnd>);
-  add(Py_nb_or, acceptingArrays<nbOr>);
-  add(Py_nb_xor, acceptingArrays<nbXor>);
-  add(Py_nb_lshift, nbShift);
-  add(Py_nb_rshift, nbShift);
+  add(Py_nb_and, acceptingArrays<plainBinary<OpId::BitwiseAnd>>);
+  add(Py_nb_or, acceptingArrays<plainBinary<OpId::BitwiseOr>>);
+  add(Py_nb_xor, acceptingArrays<plainBinary<OpId::BitwiseXor>>);
+  add(Py_nb_lshift, acceptingArrays<plainBinary<OpId::BitwiseLeftShift>>);
+  add(Py_nb_rshift, acceptingArrays<plainBinary<OpId::BitwiseRightShift>>);
   add(Py_nb_negative, nbNegative);
   add(Py_nb_positive, nbPositive);
   add(Py_nb_absolute, nbAbsolute);
@@ -298,9 +260,14 @@ void addOperatorSlots(std::vector<PyType_Slot> &slots) {
   add(Py_nb_inplace_subtract, nbInplaceSub);
   add(Py_nb_inplace_multiply, nbInplaceMul);
   add(Py_nb_inplace_true_divide, nbInplaceDiv);
-  add(Py_nb_inplace_floor_divide, nbInplaceFloorDiv);
-  add(Py_nb_inplace_and, nbInplaceAnd);
-  add(Py_nb_inplace_or, nbInplaceOr);
+  add(Py_nb_inplace_floor_divide, plainInplace<OpId::FloorDivide>);
+  add(Py_nb_inplace_remainder, plainInplace<OpId::Remainder>);
+  add(Py_nb_inplace_power, nbInplacePower);
+  add(Py_nb_inplace_and, plainInplace<OpId::BitwiseAnd>);
+  add(Py_nb_inplace_or, plainInplace<OpId::BitwiseOr>);
+  add(Py_nb_inplace_xor, plainInplace<OpId::BitwiseXor>);
+  add(Py_nb_inplace_lshift, plainInplace<OpId::BitwiseLeftShift>);
+  add(Py_nb_inplace_rshift, plainInplace<OpId::BitwiseRightShift>);
   add(Py_nb_bool, truth);
   add(Py_nb_float, toFloat);
   add(Py_nb_int, toInt);

@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 _SUBMODULES = frozenset(
     "__config__ _utils accelerator amp autograd backends compiler cuda distributed distributions errors "
     "export func functional hub jit knobs linalg mps multiprocessing nn onnx optim profiler random "
-    "serialization storage testing types utils version xpu".split()
+    "serialization special storage testing types utils version xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {

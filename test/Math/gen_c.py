@@ -55,8 +55,8 @@ def dag(toks, i):
     return (op, name, args), i + 1
 
 
-def bodies(text):
-    """name -> list of dags, in file order; lists may be joined by '#'."""
+def bodies(text, known):
+    """name -> list of dags, in file order; lists may be joined by '#', also with those of earlier files."""
     toks, i, found = tokens(text), 0, {}
     while i < len(toks):
         if toks[i] != "defvar":
@@ -68,10 +68,10 @@ def bodies(text):
                 stmt, i = dag(toks, i)
                 stmts.append(stmt)
                 continue
-            if toks[i] in found:
-                stmts += found[toks[i]]
+            if toks[i] in known:
+                stmts += known[toks[i]]
             i += 1
-        found[name] = stmts
+        found[name] = known[name] = stmts
     return found
 
 
@@ -156,9 +156,9 @@ class Emitter:
 
 def main(paths):
     print("// Made by gen_c.py from the scalar bodies.")
-    entries = []
+    entries, known = [], {}
     for path in paths:
-        for name, stmts in bodies(open(path).read()).items():
+        for name, stmts in bodies(open(path).read(), known).items():
             if not re.search("F(32|64)$", name):
                 continue  # a piece shared by others
             e = Emitter(name.endswith("64"))

@@ -9,17 +9,13 @@ the edge values of their dtype.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 import op_window
+from op_db_pointwise import ROWS as POINTWISE
+from op_db_reduction import ROWS as REDUCTIONS
+from op_row import NUMERIC, Row
 from op_samples import (
-    Rng,
-    Sample,
     addmm_samples,
     binary,
     binary_mixed,
@@ -51,28 +47,7 @@ from op_samples import (
     unary,
     where_samples,
 )
-from oracle.dtypes import ALL, FLOATS, INTS, DType
-
-NUMERIC = (*INTS, *FLOATS)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One op: its dtypes, samples, call, whether it has gradients, the table bodies its oracle
-    needs."""
-
-    name: str
-    call: Callable[..., Any]
-    samples: Callable[[Rng, DType], Iterator[Sample]]
-    dtypes: Sequence[DType] = ALL
-    grad: bool = True
-    bodies: tuple[str, ...] = ()
-
-    def sample(self, dtype: DType) -> list[Sample]:
-        """The row's samples for a dtype, the same in every run."""
-        rng = np.random.default_rng([zlib.crc32(self.name.encode()), int(dtype)])
-        return list(self.samples(rng, dtype))
-
+from oracle.dtypes import FLOATS, DType
 
 # ---- rows
 
@@ -216,4 +191,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("cross_entropy", _cross_entropy, cross_entropy_samples, FLOATS, bodies=("exp", "log")),
     *(Row(*row) for row in op_window.ROWS),
+    *POINTWISE,
+    *REDUCTIONS,
 )

@@ -176,6 +176,24 @@ ERRORS: dict[str, tuple[type[Exception], Call]] = {
     "integer gradient": (RuntimeError, lambda F: F.tensor([1]).requires_grad_()),
     "item of many": (RuntimeError, lambda F: F.ones(2).item()),
     "truth of many": (RuntimeError, lambda F: bool(F.ones(2))),
+    "floor division by zero": (RuntimeError, lambda F: F.tensor([1, 2]) // F.tensor([0, 1])),
+    "remainder by zero": (RuntimeError, lambda F: F.tensor([1, 2]) % 0),
+    "fmod by zero": (RuntimeError, lambda F: F.fmod(F.tensor([5]), F.tensor([0]))),
+    "negative power": (RuntimeError, lambda F: F.tensor([2]) ** -1),
+    "power of bools": (
+        NotImplementedError,
+        lambda F: F.pow(F.eq(F.ones(2), 1), F.eq(F.ones(2), 1)),
+    ),
+    "remainder of bools": (
+        NotImplementedError,
+        lambda F: F.remainder(F.eq(F.ones(2), 1), F.eq(F.ones(2), 1)),
+    ),
+    "bits of floats": (NotImplementedError, lambda F: F.bitwise_and(F.ones(2), F.ones(2))),
+    "shift of floats": (NotImplementedError, lambda F: F.bitwise_left_shift(F.ones(2), F.ones(2))),
+    "hypot of integers": (NotImplementedError, lambda F: F.hypot(F.tensor([1]), F.tensor([2]))),
+    "clamp without limits": (RuntimeError, lambda F: F.clamp(F.ones(2))),
+    "cumsum dim": (IndexError, lambda F: F.cumsum(F.ones(2), 1)),
+    "prod dim": (IndexError, lambda F: F.prod(F.ones(2), 1)),
 }
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from op_samples import edges, from_bits, salted, values
+from op_samples_pointwise import nonzero
 from oracle import body, contract, reduce
 from oracle.dtypes import (
     INTS,
@@ -209,6 +210,8 @@ def _elementwise(kernel: Kernel, op: dict[str, Any], rng: np.random.Generator) -
             scalars += value.tobytes().ljust(8, b"\0")
         else:
             arr = _operand(slot, count, own, rng)
+            if slot and "mayRaise" in op["flags"]:
+                arr = nonzero(arr)
             operands.append(to_compute(arr))
             arrays.append(arr.data.view(np.uint8) if own == DType.Bool else arr.data)
             scalars += bytes(8)
@@ -259,10 +262,11 @@ def test_casts(kernels: list[Kernel]) -> None:
 def _reduced(name: str, x: Arr, dim: int) -> Arr:
     """The reduction as these kernels store it: sums in the accumulator's type, extremes in the
     input's."""
-    if x.dtype.is_float and name == "sum":
+    if x.dtype.is_float and name in ("sum", "prod"):
         x = cast(x, x.dtype.compute)
     functions: dict[str, Any] = {
         "sum": lambda: reduce.sum(x, dim),
+        "prod": lambda: reduce.prod(x, dim),
         "amax": lambda: reduce.amax(x, dim),
         "amin": lambda: reduce.amin(x, dim),
         "argmax": lambda: reduce.argmax(x, dim),
@@ -306,7 +310,7 @@ def test_reductions(kernels: list[Kernel], form: int) -> None:
     assert len([k for k in kernels if k.form == form]) >= 50
     for kernel in kernels:
         name = ops.get(kernel.op, {}).get("name", "")
-        if kernel.form == form and name in ("sum", "amax", "amin", "argmax", "argmin"):
+        if kernel.form == form and name in ("sum", "prod", "amax", "amin", "argmax", "argmin"):
             run = _reduction_rows if form == REDUCE else _reduction_columns
             found += run(kernel, name, rng)
     _report(found)

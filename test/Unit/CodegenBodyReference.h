@@ -97,6 +97,10 @@ struct IntBody {
     writeElement(type, bytes, {0, type == DType::Bool ? v & 1 : v});
     return readElement(type, bytes).i;
   }
+  int64_t bits() const { return itemSize(type) * 8; }
+  uint64_t mask() const { return bits() == 64 ? ~0ull : (1ull << bits()) - 1; }
+  /// Is it a shift count of the type?
+  bool inside(int64_t count) const { return count >= 0 && count < bits(); }
   int64_t run(const Body &body, const std::vector<int64_t> &args) const {
     std::vector<int64_t> v;
     for (int k = 0; k < body.numNodes; ++k) {
@@ -111,6 +115,7 @@ struct IntBody {
       case BodyOp::Add: r = wrap(int64_t(u(x) + u(y))); break;
       case BodyOp::Sub: r = wrap(int64_t(u(x) - u(y))); break;
       case BodyOp::Mul: r = wrap(int64_t(u(x) * u(y))); break;
+      case BodyOp::Div: r = y == 0 || y == -1 ? wrap(y ? int64_t(-u(x)) : x) : x / y; break; // 0 traps
       case BodyOp::Neg: r = wrap(int64_t(-u(x))); break;
       case BodyOp::Abs: r = wrap(x < 0 ? int64_t(-u(x)) : x); break;
       case BodyOp::Max: r = std::max(x, y); break;
@@ -121,10 +126,16 @@ struct IntBody {
       case BodyOp::Ge: r = x >= y; break;
       case BodyOp::Eq: r = x == y; break;
       case BodyOp::Ne: r = x != y; break;
-      case BodyOp::And: r = x & y; break;
-      case BodyOp::Or: r = x | y; break;
-      case BodyOp::Xor: r = x ^ y; break;
-      case BodyOp::Not: r = type == DType::Bool ? !x : ~x; break;
+      case BodyOp::And:
+      case BodyOp::IAnd: r = x & y; break;
+      case BodyOp::Or:
+      case BodyOp::IOr: r = x | y; break;
+      case BodyOp::Xor:
+      case BodyOp::IXor: r = x ^ y; break;
+      case BodyOp::IShl: r = inside(y) ? wrap(int64_t(u(x) << y)) : 0; break;
+      case BodyOp::IShr: r = x >> (inside(y) ? y : 63); break;
+      case BodyOp::IUShr: r = inside(y) ? wrap(int64_t((u(x) & mask()) >> y)) : 0; break;
+      case BodyOp::Not: r = type == DType::Bool ? !x : wrap(~x); break;
       case BodyOp::Select: r = x ? y : z; break;
       default: r = INT64_MIN + 99; break;
       }

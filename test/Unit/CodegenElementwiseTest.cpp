@@ -1,4 +1,5 @@
 // Every elementwise and cast kernel of the pack against scalar references, bit for bit.
+#include "dialects/rules/Status.h"
 #include "test/Unit/CodegenBodyReference.h"
 #include <gtest/gtest.h>
 
@@ -55,9 +56,16 @@ void checkElementwise(const Case &c, Kernel k, int64_t n, Rng &rng) {
   }
   for (auto &a : in)
     ptrs.push_back(a.at(0));
-  ptrs.push_back(nullptr);
+  int32_t status = 0;
+  ptrs.push_back(&status);
   k(ptrs.data(), nullptr, scalars.data(), 0, n);
   ASSERT_TRUE(out.intact());
+  bool zero = false; // a zero divisor traps (N8)
+  if ((info.flags & OpMayRaise) && isIntegral(c.type))
+    for (int64_t i = 0; i < (c.mask >> 1 & 1 ? std::min<int64_t>(n, 1) : n); ++i)
+      zero |= in[1].get(i).i == 0;
+  ASSERT_EQ(status, zero ? int32_t(KernelStatus::DivisionByZero) : 0)
+      << info.name << " " << shortName(c.type) << " mask " << c.mask << " size " << n;
   for (int64_t i = 0; i < n; ++i) {
     std::vector<Scalar> args;
     for (auto &a : in)

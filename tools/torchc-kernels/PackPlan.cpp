@@ -3,6 +3,7 @@
 #include "compiler/lower/Gemm.h"
 #include "compiler/lower/Random.h"
 #include "compiler/lower/Reduce.h"
+#include "compiler/lower/Scan.h"
 #include "compiler/lower/Window.h"
 #include "dialects/rules/OpInfo.h"
 #include "runtime/kernels/Pack.h"
@@ -31,6 +32,7 @@ private:
   void random(OpId id, const OpInfo &info);
   void reduction(OpId id, const OpInfo &info);
   void dots(OpId id, const OpInfo &info);
+  void scans(OpId id, const OpInfo &info);
   void add(uint64_t key, std::string stem, decltype(PlannedKernel::emit) emit) {
     kernels.push_back({key, "torchc_k_" + stem + "_" + target.name.str(), std::move(emit)});
   }
@@ -44,6 +46,8 @@ bool takes(const OpInfo &info, DType t) {
   if (info.promote == Promote::Truth)
     return t == DType::Bool;
   if (info.promote == Promote::Float && !isFloat(t))
+    return false;
+  if ((info.flags & OpWideInt) && isIntegral(t) && t != DType::I64)
     return false;
   return info.bodies[int(bodyClass(computeType(t)))].numNodes > 0;
 }
@@ -72,6 +76,7 @@ ElementwiseSpec elementwiseSpec(const OpInfo &info, DType t, unsigned mask) {
   if (!predicate)
     node = spec.expr.addCast(node, t);
   spec.outputs.push_back({node, 0, {}});
+  spec.expr.statusSlot = 1 + int(info.numOperands);
   return spec;
 }
 
@@ -210,11 +215,24 @@ void Planner::dots(OpId id, const OpInfo &info) {
   }
 }
 
+/// Running reductions, in the form of a reduction by rows.
+void Planner::scans(OpId id, const OpInfo &info) {
+  for (int d = 0; d < numComputeDTypes; ++d) {
+    DType t = DType(d);
+    add(packKey(PackForm::Reduce, id, t, 0), std::string(info.name) + "_" + std::string(shortName(t)) + "_rows",
+        [kind = *lower::scanKind(info), t](KernelBuilder &b, llvm::StringRef name, Diag &) {
+          return lower::emitScan(b, name, kind, t);
+        });
+  }
+}
+
 std::vector<PlannedKernel> Planner::run() {
   for (int i = 0; i < numOps; ++i) {
     const OpInfo &info = opTable[i];
     if (info.family == Family::Elementwise)
       elementwise(OpId(i), info);
+    else if (info.family == Family::Reduction && info.shape == ShapeRule::Scan)
+      scans(OpId(i), info);
     else if (info.family == Family::Reduction)
       reduction(OpId(i), info);
     else if (info.family == Family::Contraction && info.shape == ShapeRule::Dot)

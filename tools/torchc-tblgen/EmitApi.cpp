@@ -51,7 +51,7 @@ std::string cppResult(StringRef type) {
     type.split(parts, ',');
     std::string out = "std::tuple<";
     for (auto [i, p] : enumerate(parts))
-      out += (i ? ", " : "") + cppResult(p.trim());
+      out += (i ? ", " : "") + cppResult(p.trim().split(' ').first);
     return out + ">";
   }
   return type.str();

@@ -35,11 +35,13 @@ Tensor combine(OpId op, const Operand &x, const Operand &y, const Scalar &alpha,
 void refuseBool(const Operand &x, const Operand &y) {
   auto isBool = [](const Operand &o) { return o.tensor ? o.tensor->dtype == DType::Bool : o.number.isBool(); };
   if (isBool(x) && isBool(y))
-    fail("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+    fail(ErrorKind::NotImplemented,
+         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
          "operator "
          "instead.");
   if (isBool(x) || isBool(y))
-    fail("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+    fail(ErrorKind::NotImplemented,
+         "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
          "the "
          "`~` or `logical_not()` operator instead.");
 }
@@ -64,12 +66,13 @@ Tensor divRounded(const Tensor &input, const Operand &other, std::optional<std::
   if (*rounding != "trunc" && *rounding != "floor")
     fail("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + std::string(*rounding) +
          "'");
-  unsupported("div(): rounding_mode='" + std::string(*rounding) + "' is not implemented");
+  return callOp(*rounding == "trunc" ? OpId::DivTrunc : OpId::FloorDivide, {input, other}, {}, out);
 }
 
 Tensor negChecked(const Tensor &input, Out out) {
   if (input->dtype == DType::Bool)
-    fail("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+    fail(ErrorKind::NotImplemented,
+         "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
          "`~` or "
          "`logical_not()` operator instead.");
   return callOp(OpId::Neg, {input}, {}, out);
@@ -82,42 +85,9 @@ Tensor whereBranches(const Tensor &condition, const Operand &input, const Operan
   return callOp(OpId::Where, {condition, input, other});
 }
 
-Tensor squareOf(const Tensor &input) {
+Tensor squareOf(const Tensor &input, Out out) {
   Tensor x = input->dtype == DType::Bool ? as(input, DType::I64) : input; // as x**2 promotes
-  return callOp(OpId::Mul, {x, x});
-}
-
-Tensor powNumber(const Tensor &input, const Scalar &exponent) {
-  DType t = typeOf(input, exponent);
-  if (!isFloat(t) && (exponent.isFloat() || exponent.toInt() < 0))
-    fail("Integers to negative integer powers are not allowed.");
-  Tensor x = as(input, t);
-  auto is = [&](double v) { return exponent.toDouble() == v; };
-  if (is(1))
-    return callOp(OpId::Mul, {x, 1});
-  if (is(2))
-    return squareOf(x);
-  if (is(3))
-    return callOp(OpId::Mul, {squareOf(x), x});
-  if (is(0.5))
-    return callOp(OpId::Sqrt, {x});
-  if (is(-1))
-    return callOp(OpId::Div, {1, x});
-  if (is(-2))
-    return callOp(OpId::Div, {1, squareOf(x)});
-  unsupported("pow(): only the exponents 0.5, 1, 2, 3, -1 and -2 are implemented, got " +
-              std::to_string(exponent.toDouble()));
-}
-
-Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &min, const std::optional<Scalar> &max, Out out) {
-  if (!min && !max)
-    fail("torch.clamp: At least one of 'min' or 'max' must not be None");
-  if (min && max)
-    return callOp(OpId::Minimum, {callOp(OpId::Maximum, {input, *min}), *max}, {}, out);
-  return callOp(min ? OpId::Maximum : OpId::Minimum, {input, min ? *min : *max}, {}, out);
-}
-Tensor clipNumbers(const Tensor &input, const std::optional<Scalar> &min, const std::optional<Scalar> &max) {
-  return clampNumbers(input, min, max, Out());
+  return callOp(OpId::Mul, {x, x}, {}, out);
 }
 
 Tensor isNanOf(const Tensor &input) { return callOp(OpId::Ne, {input, input}); }

@@ -42,6 +42,15 @@ int64_t product(const Dims &d, int from, int to);
 Dims replaced(const Dims &d, int dim, int count, const Dims &with);
 /// The device of a `device=` argument: cpu or meta; NotImplemented for others.
 uint8_t deviceKind(std::optional<DeviceId> device, uint8_t otherwise = 0);
+/// x in its op-math type: f16 and bf16 as f32 (N6).
+inline Tensor wide(const Tensor &x) { return as(x, computeType(x->dtype)); }
+/// The type a function of real numbers computes a tensor of `t` in: integers and bool in the default type.
+inline DType floatTypeOf(DType t) { return category(t) < 2 ? defaultDType() : t; }
+/// f(x) of a function of real numbers: in the op-math type, rounded once, put where it is wanted.
+template <class F> Tensor realFunction(const Tensor &x, Out out, F f) {
+  DType t = floatTypeOf(x->dtype);
+  return deliver(as(f(wide(as(x, t))), t), out);
+}
 /// f(); where its gather or scatter finds an index out of range, an Index error instead of their Runtime error.
 template <class F> auto withIndexErrors(F f) {
   try {

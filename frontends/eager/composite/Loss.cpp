@@ -1,7 +1,9 @@
 // Losses of torch.nn.functional in primitives (N6).
-#include "frontends/eager/composite/Common.h"
+#include "frontends/eager/composite/Arith.h"
 
 namespace torchc::composite {
+using namespace arith;
+
 namespace {
 
 enum class Reduce { None, Mean, Sum };
@@ -141,6 +143,50 @@ Tensor mseLoss(const Tensor &input, const Tensor &target, std::string_view reduc
   if (r == Reduce::None)
     return terms;
   return r == Reduce::Mean ? meanDims(terms, {}, false, {}) : sumAll(terms);
+}
+
+//===-- binary cross entropy -------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// terms times weight, reduced, rounded to `t`.
+Tensor reducedTerms(Tensor terms, const OptTensor &weight, std::string_view reduction, DType t) {
+  if (weight.defined())
+    terms = mul(terms, wide(weight));
+  Reduce r = reductionOf(reduction);
+  if (r != Reduce::None)
+    terms = r == Reduce::Mean ? meanDims(terms, {}, false, {}) : sumAll(terms);
+  return as(terms, t);
+}
+
+void checkTarget(const char *name, const Tensor &input, const Tensor &target) {
+  if (!sameShape(input.impl(), target.impl()))
+    fail(ErrorKind::Value, std::string(name) + "(): Target size (" + target->dims().str() +
+                               ") must be the same as input size (" + input->dims().str() + ")");
+  if (!isFloat(input->dtype))
+    fail(ErrorKind::NotImplemented,
+         "\"" + std::string(name) + "\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
+}
+
+} // namespace
+
+Tensor bceLoss(const Tensor &input, const Tensor &target, const OptTensor &weight, std::string_view reduction) {
+  checkTarget("binary_cross_entropy", input, target);
+  if (input->dtype != target->dtype)
+    fail("Found dtype " + std::string(torchName(target->dtype)) + " but expected " +
+         std::string(torchName(input->dtype)));
+  return reducedTerms(callOp(OpId::Bce, {wide(input), wide(target)}), weight, reduction, input->dtype);
+}
+
+/// (1 - y) * x - w * log(sigmoid(x)), w = (pos_weight - 1) * y + 1
+Tensor bceLogitsLoss(const Tensor &input, const Tensor &target, const OptTensor &weight, const OptTensor &posWeight,
+                     std::string_view reduction) {
+  checkTarget("binary_cross_entropy_with_logits", input, target);
+  DType t = typeOf(input, target);
+  Tensor x = wide(as(input, t)), y = wide(as(target, t)), l = logSigmoid(x);
+  if (posWeight.defined())
+    l = mul(add(mul(sub(wide(posWeight), 1), y), 1), l);
+  return reducedTerms(sub(mul(sub(1, y), x), l), weight, reduction, t);
 }
 
 } // namespace torchc::composite

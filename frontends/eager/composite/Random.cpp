@@ -159,7 +159,7 @@ Tensor bernoulliTensor(const Tensor &input, const OptGenerator &generator, Out o
   if (!input->device && input->numel && !(threadState.modes.flags & (FlagRecording | FlagRetracing))) {
     InternalGuard quiet;
     Tensor bad = callOp(OpId::LogicalOr, {callOp(OpId::Lt, {input, 0}), callOp(OpId::Gt, {input, 1})});
-    if (item(anyOf(bad)).toBool())
+    if (item(anyDims(bad, {}, false)).toBool())
       fail("Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
   }
   Tensor u = Draw(generator).uniform(input->dims(), input->dtype, input->device);

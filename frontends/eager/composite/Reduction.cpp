@@ -1,9 +1,11 @@
 // API of reductions: `dim=` in all its forms, types, and what is made of several primitives.
 #include "frontends/autograd/Autograd.h"
-#include "frontends/eager/composite/Common.h"
+#include "frontends/eager/composite/Arith.h"
 #include <limits>
 
 namespace torchc::composite {
+using namespace arith;
+
 namespace {
 
 int64_t countOf(const Tensor &x, const Dims &axes) {
@@ -101,42 +103,218 @@ static Tensor truth(const Tensor &x) { return callOp(OpId::Ne, {x, 0}); }
 static Tensor truthReduced(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
   return as(reduce(op, truth(x), axes, keepdim), x->dtype == DType::U8 ? DType::U8 : DType::Bool);
 }
-Tensor anyOf(const Tensor &input) { return truthReduced(OpId::Amax, input, allAxes(input->rank), false); }
-Tensor allOf(const Tensor &input) { return truthReduced(OpId::Amin, input, allAxes(input->rank), false); }
-Tensor anyDim(const Tensor &input, int64_t dim, bool keepdim) {
-  return truthReduced(OpId::Amax, input, axesOf(input, IntList(&dim, 1)), keepdim);
+Tensor anyDims(const Tensor &input, std::optional<IntList> dim, bool keepdim) {
+  return truthReduced(OpId::Amax, input, axesOf(input, dim), keepdim);
 }
-Tensor allDim(const Tensor &input, int64_t dim, bool keepdim) {
-  return truthReduced(OpId::Amin, input, axesOf(input, IntList(&dim, 1)), keepdim);
+Tensor allDims(const Tensor &input, std::optional<IntList> dim, bool keepdim) {
+  return truthReduced(OpId::Amin, input, axesOf(input, dim), keepdim);
 }
 
 Tensor meanDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
   DType t = dtype.value_or(input->dtype);
   if (!isFloat(t))
-    fail("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: " +
-         std::string(torchName(t)));
+    unsupported(
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: " +
+        std::string(torchName(t)));
   Dims axes = axesOf(input, dim);
   Tensor x = as(as(input, t), computeType(t)); // one rounding, at the end (N4)
   Tensor total = reduce(OpId::Sum, x, axes, keepdim);
   return as(callOp(OpId::Div, {total, double(countOf(input, axes))}), t);
 }
 
-Tensor varDims(const Tensor &input, std::optional<IntList> dim, const Scalar &correction, bool keepdim) {
-  DType t = input->dtype;
-  if (!isFloat(t))
-    fail("std and var only support floating point and complex dtypes");
+Tensor prodAll(const Tensor &input, std::optional<DType> dtype) {
+  Tensor product = reduce(OpId::Prod, dtype ? as(input, *dtype) : input, allAxes(input->rank), false);
+  return dtype ? as(product, *dtype) : product;
+}
+Tensor prodDim(const Tensor &input, int64_t dim, bool keepdim, std::optional<DType> dtype) {
+  Tensor product = reduce(OpId::Prod, dtype ? as(input, *dtype) : input, axesOf(input, IntList(&dim, 1)), keepdim);
+  return dtype ? as(product, *dtype) : product;
+}
+Tensor logSumExpDims(const Tensor &input, IntList dim, bool keepdim) {
+  Dims axes = axesOf(input, dim);
+  return reduce(OpId::Logsumexp, as(input, floatTypeOf(input->dtype)), axes, keepdim);
+}
+
+//===-- scans ----------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+Tensor scan(OpId op, const Tensor &x, int64_t dim, std::optional<DType> dtype, Out out) {
+  Tensor from = dtype ? as(x, *dtype) : x;
+  std::initializer_list<Attr> attrs = {Attr::integer(wrap(dim, x->rank)), Attr::boolean(false)};
+  if (!dtype || isFloat(*dtype) || *dtype == DType::I64)
+    return callOp(op, {from}, attrs, out);
+  return deliver(as(callOp(op, {from}, attrs), *dtype), out);
+}
+
+std::tuple<Tensor, Tensor> running(OpId op, const Tensor &x, int64_t dim) {
+  int64_t d = wrap(dim, x->rank);
+  Tensor index = callOp(op, {x}, {Attr::integer(d), Attr::boolean(false)});
+  return {callOp(OpId::Gather, {x, index}, {Attr::integer(d)}), index};
+}
+
+} // namespace
+
+Tensor cumSum(const Tensor &input, int64_t dim, std::optional<DType> dtype, Out out) {
+  return scan(OpId::Cumsum, input, dim, dtype, out);
+}
+Tensor cumProd(const Tensor &input, int64_t dim, std::optional<DType> dtype, Out out) {
+  return scan(OpId::Cumprod, input, dim, dtype, out);
+}
+std::tuple<Tensor, Tensor> cumMax(const Tensor &input, int64_t dim) { return running(OpId::CummaxIndex, input, dim); }
+std::tuple<Tensor, Tensor> cumMin(const Tensor &input, int64_t dim) { return running(OpId::CumminIndex, input, dim); }
+
+//===-- statistics -----------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// sqrt of sums of squares: the derivative at 0 is 0.
+Tensor rootOf(const Tensor &s) {
+  Tensor zero = eq(s, 0);
+  return where(zero, 0.0, callOp(OpId::Sqrt, {where(zero, 1.0, s)}));
+}
+
+struct Moments {
+  Tensor var, mean; // in the op-math type
+};
+/// `correction`: 1 if absent.
+Moments momentsOf(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction,
+                  bool keepdim) {
+  if (!isFloat(input->dtype))
+    unsupported("std and var only support floating point and complex dtypes");
   Dims axes = axesOf(input, dim);
   double n = double(countOf(input, axes));
-  Tensor x = as(input, computeType(t));
-  Tensor mean = callOp(OpId::Div, {reduce(OpId::Sum, x, axes, true), n});
-  Tensor d = callOp(OpId::Sub, {x, mean});
-  Tensor total = reduce(OpId::Sum, callOp(OpId::Mul, {d, d}), axes, keepdim);
-  return as(callOp(OpId::Div, {total, std::max(0.0, n - correction.toDouble())}), t);
+  Tensor x = wide(input);
+  Tensor mean = div(reduce(OpId::Sum, x, axes, true), n);
+  Tensor d = sub(x, mean);
+  Tensor total = reduce(OpId::Sum, mul(d, d), axes, keepdim);
+  Tensor var = div(total, std::max(0.0, n - correction.value_or(Scalar(1)).toDouble()));
+  if (!keepdim && input->rank)
+    mean = reshaped(mean, var->dims());
+  return {var, mean};
 }
-Tensor stdDims(const Tensor &input, std::optional<IntList> dim, const Scalar &correction, bool keepdim) {
-  DType t = input->dtype;
-  Tensor x = isFloat(t) ? as(input, computeType(t)) : input;
-  return as(callOp(OpId::Sqrt, {varDims(x, dim, correction, keepdim)}), t);
+
+} // namespace
+
+Tensor varDims(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction, bool keepdim) {
+  return as(momentsOf(input, dim, correction, keepdim).var, input->dtype);
+}
+Tensor varUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
+  return varDims(input, dim, Scalar(int(unbiased)), keepdim);
+}
+Tensor varAll(const Tensor &input, bool unbiased) { return varDims(input, {}, Scalar(int(unbiased)), false); }
+Tensor stdDims(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction, bool keepdim) {
+  return as(rootOf(momentsOf(input, dim, correction, keepdim).var), input->dtype);
+}
+Tensor stdUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
+  return stdDims(input, dim, Scalar(int(unbiased)), keepdim);
+}
+Tensor stdAll(const Tensor &input, bool unbiased) { return stdDims(input, {}, Scalar(int(unbiased)), false); }
+
+using TensorPair = std::tuple<Tensor, Tensor>;
+TensorPair varMean(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction,
+                   bool keepdim) {
+  Moments m = momentsOf(input, dim, correction, keepdim);
+  return {as(m.var, input->dtype), as(m.mean, input->dtype)};
+}
+TensorPair varMeanUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
+  return varMean(input, dim, Scalar(int(unbiased)), keepdim);
+}
+TensorPair varMeanAll(const Tensor &input, bool unbiased) { return varMean(input, {}, Scalar(int(unbiased)), false); }
+TensorPair stdMean(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction,
+                   bool keepdim) {
+  Moments m = momentsOf(input, dim, correction, keepdim);
+  return {as(rootOf(m.var), input->dtype), as(m.mean, input->dtype)};
+}
+TensorPair stdMeanUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
+  return stdMean(input, dim, Scalar(int(unbiased)), keepdim);
+}
+TensorPair stdMeanAll(const Tensor &input, bool unbiased) { return stdMean(input, {}, Scalar(int(unbiased)), false); }
+
+Tensor nanSum(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
+  Tensor x = dtype ? as(input, *dtype) : input;
+  if (isFloat(x->dtype))
+    x = where(ne(x, x), 0.0, x);
+  return sumDims(x, dim, keepdim, dtype);
+}
+Tensor nanMean(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
+  DType t = dtype.value_or(input->dtype);
+  if (!isFloat(t))
+    unsupported("nanmean(): expected input to have floating point or complex dtype but got " +
+                std::string(torchName(t)));
+  Tensor x = wide(as(input, t));
+  Tensor total = nanSum(x, dim, keepdim, {});
+  Tensor count = sumDims(eq(x, x), dim, keepdim, {});
+  return as(div(total, count), t);
+}
+Tensor countNonzero(const Tensor &input, std::optional<IntList> dim) {
+  return reduce(OpId::Sum, truth(input), axesOf(input, dim), false);
+}
+TensorPair aminMax(const Tensor &input, std::optional<int64_t> dim, bool keepdim) {
+  if (!dim && !input->numel)
+    fail("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+  std::optional<IntList> axis;
+  if (dim)
+    axis = IntList(&*dim, 1);
+  Dims axes = axesOf(input, axis);
+  refuseEmpty("aminmax", input, axes);
+  return {reduce(OpId::Amin, input, axes, keepdim), reduce(OpId::Amax, input, axes, keepdim)};
+}
+
+//===-- norms ----------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+Tensor powerOf(const Tensor &x, double p) { return callOp(OpId::Pow, {x, fullTensor(Dims(), p, x->dtype)}); }
+
+/// pow(x, p), x >= 0, whose derivative at 0 is 0.
+Tensor flatPower(const Tensor &x, double p) {
+  if (!(p > 0))
+    return powerOf(x, p);
+  Tensor zero = eq(x, 0);
+  return where(zero, 0.0, powerOf(where(zero, 1.0, x), p));
+}
+
+Tensor normOver(const Tensor &x, double p, const Dims &axes, bool keepdim) {
+  if (p == 2)
+    return rootOf(reduce(OpId::Sum, mul(x, x), axes, keepdim));
+  if (p == 0)
+    return as(reduce(OpId::Sum, ne(x, 0), axes, keepdim), x->dtype);
+  Tensor size = callOp(OpId::Abs, {x});
+  if (p == 1)
+    return reduce(OpId::Sum, size, axes, keepdim);
+  if (p == std::numeric_limits<double>::infinity() || p == -std::numeric_limits<double>::infinity()) {
+    refuseEmpty("norm", x, axes);
+    return reduce(p > 0 ? OpId::Amax : OpId::Amin, size, axes, keepdim);
+  }
+  return flatPower(reduce(OpId::Sum, flatPower(size, p), axes, keepdim), 1 / p);
+}
+
+} // namespace
+
+/// In the op-math type, rounded once; `dtype` casts the elements first.
+Tensor vectorNormDims(const Tensor &x, const Scalar &ord, std::optional<IntList> dim, bool keepdim,
+                      std::optional<DType> dtype) {
+  DType t = dtype.value_or(x->dtype);
+  if (!isFloat(t))
+    unsupported("linalg.vector_norm: Expected a floating point or complex tensor as input. Got " +
+                std::string(torchName(t)));
+  return as(normOver(wide(as(x, t)), ord.toDouble(), axesOf(x, dim), keepdim), t);
+}
+Tensor normPower(const Tensor &input, const std::optional<Scalar> &p, std::optional<IntList> dim, bool keepdim,
+                 std::optional<DType> dtype) {
+  return vectorNormDims(input, p.value_or(Scalar(2)), dim, keepdim, dtype);
+}
+Tensor normNamed(const Tensor &input, std::string_view p, std::optional<IntList> dim, bool keepdim,
+                 std::optional<DType> dtype) {
+  if (p == "nuc")
+    unsupported("norm(): p='nuc' needs singular values, which are not implemented");
+  if (p != "fro")
+    fail(ErrorKind::Runtime, "norm(): expected p to be a number, 'fro' or 'nuc', got '" + std::string(p) + "'");
+  return vectorNormDims(input, 2, dim, keepdim, dtype);
+}
+Tensor distOf(const Tensor &input, const Tensor &other, const Scalar &p) {
+  return vectorNormDims(sub(input, other), p, {}, false, {});
 }
 
 Tensor softmaxDim(const Tensor &input, int64_t dim, std::optional<DType> dtype) {
@@ -149,7 +327,7 @@ Tensor logSoftmaxDim(const Tensor &input, int64_t dim, std::optional<DType> dtyp
 bool equalAll(const Tensor &input, const Tensor &other) {
   if (!sameShape(input.impl(), other.impl()))
     return false;
-  return !input->numel || item(allOf(callOp(OpId::Eq, {input, other}))).toBool();
+  return !input->numel || item(allDims(callOp(OpId::Eq, {input, other}), {}, false)).toBool();
 }
 
 bool allClose(const Tensor &input, const Tensor &other, double rtol, double atol, bool equalNan) {
@@ -164,7 +342,7 @@ bool allClose(const Tensor &input, const Tensor &other, double rtol, double atol
   // An infinite distance is close to nothing: equal infinities are in `same`.
   Tensor finite = callOp(OpId::Lt, {distance, std::numeric_limits<double>::infinity()});
   Tensor near = callOp(OpId::LogicalAnd, {callOp(OpId::Le, {distance, bound}), finite});
-  return item(allOf(callOp(OpId::LogicalOr, {same, near}))).toBool();
+  return item(allDims(callOp(OpId::LogicalOr, {same, near}), {}, false)).toBool();
 }
 
 } // namespace torchc::composite

@@ -174,6 +174,10 @@ Tensor histC(const Tensor &input, int64_t bins, const Scalar &min, const Scalar 
 
 //===-- membership ----------------------------------------------------------------------------------------------===//
 
+static Tensor anyLast(const Tensor &x) {
+  int64_t last = -1;
+  return anyDims(x, IntList(&last, 1), false);
+}
 static Tensor negated(const Tensor &found, bool invert) { return invert ? callOp(OpId::LogicalNot, {found}) : found; }
 Tensor isInTensor(const Tensor &elements, const Tensor &testElements, bool, bool invert) {
   DType t = promoteTypes(elements->dtype, testElements->dtype);
@@ -181,7 +185,7 @@ Tensor isInTensor(const Tensor &elements, const Tensor &testElements, bool, bool
     return fullTensor(elements->dims(), invert, DType::Bool, elements->device);
   Tensor x = as(elements, t), set = as(ravelAll(testElements), t);
   if (set->numel <= 16) // cheaper than a sort
-    return negated(anyDim(callOp(OpId::Eq, {unsqueezeDim(x, -1), set}), -1, false), invert);
+    return negated(anyLast(callOp(OpId::Eq, {unsqueezeDim(x, -1), set})), invert);
   Tensor sorted = std::get<0>(sortDim(set, 0, false, true));
   Tensor at = callOp(OpId::SearchSorted, {sorted, ravelAll(x)}, {Attr::boolean(false)});
   at = minOther(at, fullTensor(Dims(), set->numel - 1, DType::I64, x->device));
@@ -192,7 +196,7 @@ Tensor isInNumber(const Tensor &elements, const Scalar &testElement, bool, bool 
   return negated(callOp(OpId::Eq, {elements, testElement}), invert);
 }
 Tensor numberIsIn(const Scalar &element, const Tensor &testElements, bool, bool invert) {
-  return negated(anyOf(callOp(OpId::Eq, {testElements, element})), invert);
+  return negated(anyDims(callOp(OpId::Eq, {testElements, element}), {}, false), invert);
 }
 
 } // namespace torchc::composite

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import composite, ops, random, window_ops
+from . import activation, arithmetic, composite, ops, pointwise, random, statistics, window_ops
 from .dtypes import Arr, DType, Number, promote_types, result_type  # noqa: F401
 from .ops import _sizes
 from .tensor import Tensor, no_grad, run_backward, set_grad_enabled, write_in_place  # noqa: F401
@@ -16,6 +16,10 @@ from .tensor import Tensor, no_grad, run_backward, set_grad_enabled, write_in_pl
 # Composites replace the primitives of their names: they come last.
 # isort: off
 from .ops import *  # noqa: F401,F403,E402
+from .pointwise import *  # noqa: F401,F403,E402
+from .arithmetic import *  # noqa: F401,F403,E402
+from .activation import *  # noqa: F401,F403,E402
+from .statistics import *  # noqa: F401,F403,E402
 from .composite import *  # noqa: F401,F403,E402
 # isort: on
 
@@ -26,16 +30,23 @@ add sub mul div maximum minimum abs sign sqrt neg relu exp log tanh eq ne lt le 
 mean max amax argmax
 cumsum matmul dot reshape permute transpose t expand squeeze unsqueeze index_select index_add scatter
 scatter_add gather log_softmax softmax copy_ fill_ zero_
+sigmoid floor ceil trunc round pow clamp floor_divide remainder fmod bitwise_and bitwise_or
+bitwise_xor bitwise_left_shift bitwise_right_shift bitwise_not lerp addcmul addcdiv
 """.split()
 
 
 def _function(name: str) -> Any:
-    return getattr(composite, name, None) or getattr(ops, name)
+    for module in (composite, pointwise, arithmetic, statistics, activation):
+        if hasattr(module, name) and callable(getattr(module, name)):
+            return getattr(module, name)
+    return getattr(ops, name)
 
 
 for _name in _METHODS:
     setattr(Tensor, _name, _function(_name))
-for _name in "add sub mul div neg relu exp log tanh index_add scatter".split():
+for _name in (
+    "add sub mul div neg relu exp log tanh index_add scatter sigmoid floor clamp lerp addcmul addcdiv pow"
+).split():
     setattr(Tensor, _name + "_", ops.in_place(_function(_name)))
 
 
@@ -43,13 +54,27 @@ def _reflected(fn: Any) -> Any:
     return lambda x, y: fn(y, x)
 
 
-_OPERATORS: dict[str, Any] = {"add": ops.add, "sub": ops.sub, "mul": ops.mul, "truediv": ops.div}
+_OPERATORS: dict[str, Any] = {
+    "add": ops.add,
+    "sub": ops.sub,
+    "mul": ops.mul,
+    "truediv": ops.div,
+    "floordiv": pointwise.floor_divide,
+    "mod": pointwise.remainder,
+    "pow": pointwise.pow,
+    "and": pointwise.bitwise_and,
+    "or": pointwise.bitwise_or,
+    "xor": pointwise.bitwise_xor,
+    "lshift": pointwise.bitwise_left_shift,
+    "rshift": pointwise.bitwise_right_shift,
+}
 for _name, _fn in _OPERATORS.items():
     setattr(Tensor, f"__{_name}__", _fn)
     setattr(Tensor, f"__r{_name}__", _reflected(_fn))
     setattr(Tensor, f"__i{_name}__", ops.in_place(_fn))
 for _name, _fn in {
     "__neg__": ops.neg,
+    "__invert__": pointwise.bitwise_not,
     "__matmul__": ops.matmul,
     "__getitem__": ops.getitem,
     "__setitem__": ops.setitem,
@@ -127,6 +152,15 @@ nn = SimpleNamespace(
         cross_entropy=composite.cross_entropy,
         one_hot=ops.one_hot,
         **window_ops.FUNCTIONS,
+        silu=pointwise.silu,
+        gelu=pointwise.gelu,
+        **{
+            name: getattr(activation, name)
+            for name in (
+                "hardtanh relu6 hardsigmoid hardswish leaky_relu prelu elu selu celu glu mish softplus logsigmoid "
+                "softsign tanhshrink softshrink hardshrink threshold scaled_dot_product_attention"
+            ).split()
+        },
     )
 )
 autograd = SimpleNamespace(grad=grad)

@@ -74,7 +74,7 @@ def _shift(kind: str, a: np.ndarray, count: np.ndarray) -> np.ndarray:
     if kind == "IShl":
         return np.where(ok, a << n, 0).astype(a.dtype)
     if kind == "IShr":
-        return np.where(ok, a >> n, a >> np.asarray(width - 1, a.dtype)).astype(a.dtype)
+        return np.where(ok, a >> n, np.where(a < 0, -1, 0)).astype(a.dtype)
     unsigned = np.dtype(f"u{a.dtype.itemsize}")
     moved = np.ascontiguousarray(a).view(unsigned).reshape(a.shape) >> n.astype(unsigned)
     return np.where(ok, moved, 0).astype(unsigned).view(a.dtype)

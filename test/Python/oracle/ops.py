@@ -310,11 +310,6 @@ def argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return make(reduce.argmin(x.arr, dim, keepdim))
 
 
-def cumsum(x: Tensor, dim: int) -> Tensor:
-    """Running sums (no gradient here)."""
-    return make(reduce.cumsum(x.arr, dim))
-
-
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """torch.matmul by N3."""
     return make(contract.matmul(a.arr, b.arr), "matmul", [a, b], a=a, b=b)

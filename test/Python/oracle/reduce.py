@@ -66,6 +66,11 @@ def sum_rows(x: np.ndarray) -> np.ndarray:
     return reduce_rows(x, np.add, -0.0 if x.dtype.kind == "f" else 0, 0)
 
 
+def prod_rows(x: np.ndarray) -> np.ndarray:
+    """N4 product of each row; chains start at 1, as does an empty product."""
+    return reduce_rows(x, np.multiply, 1, 1)
+
+
 def max_rows(x: np.ndarray) -> np.ndarray:
     """N7 maximum of each row (not empty)."""
     return reduce_rows(x, body.maximum, _lowest(x.dtype), 0)
@@ -157,6 +162,13 @@ def sum(x: Arr, dim: Dim = None, keepdim: bool = False, dtype: DType | None = No
     """torch.sum."""
     values, out = _accumulate(x, dtype)
     return _store(reduce_values(values, dim, keepdim, sum_rows), out)
+
+
+def prod(x: Arr, dim: Dim = None, keepdim: bool = False, dtype: DType | None = None) -> Arr:
+    """torch.prod."""
+    values, out = _accumulate(x, dtype)
+    with np.errstate(all="ignore"):
+        return _store(reduce_values(values, dim, keepdim, prod_rows), out)
 
 
 def _reduced_count(x: Arr, dim: Dim) -> int:
@@ -275,8 +287,36 @@ def cumsum(x: Arr, dim: int, dtype: DType | None = None) -> Arr:
     values, out = _accumulate(x, dtype)
     if values.ndim == 0:
         return _store(values, out)
-    moved = np.moveaxis(values.copy(), normalize_dim(dim, x.ndim), 0)
+    return _store(_running(values, normalize_dim(dim, x.ndim), np.add), out)
+
+
+def cumprod(x: Arr, dim: int, dtype: DType | None = None) -> Arr:
+    """torch.cumprod, as cumsum."""
+    values, out = _accumulate(x, dtype)
+    if values.ndim == 0:
+        return _store(values, out)
+    return _store(_running(values, normalize_dim(dim, x.ndim), np.multiply), out)
+
+
+def _running(values: np.ndarray, dim: int, combine: Combine) -> np.ndarray:
+    moved = np.moveaxis(values.copy(), dim, 0)
     with np.errstate(all="ignore"):
         for i in range(1, moved.shape[0]):
-            moved[i] = moved[i - 1] + moved[i]
-    return _store(np.ascontiguousarray(np.moveaxis(moved, 0, normalize_dim(dim, x.ndim))), out)
+            moved[i] = combine(moved[i - 1], moved[i])
+    return np.ascontiguousarray(np.moveaxis(moved, 0, dim))
+
+
+def latest_extreme(x: Arr, dim: int, largest: bool) -> Arr:
+    """Index of the latest largest (smallest) element so far; NaN is both."""
+    values = to_compute(x)
+    if values.ndim == 0:
+        return Arr(DType.I64, np.zeros((), np.int64))
+    moved = np.moveaxis(values, normalize_dim(dim, x.ndim), 0)
+    out = np.zeros(moved.shape, np.int64)
+    best = moved[0].copy() if len(moved) else moved
+    for i in range(1, len(moved)):
+        better = (moved[i] >= best) if largest else (moved[i] <= best)
+        better = better | (moved[i] != moved[i])
+        out[i] = np.where(better, i, out[i - 1])
+        best = np.where(better, moved[i], best)
+    return Arr(DType.I64, np.ascontiguousarray(np.moveaxis(out, 0, normalize_dim(dim, x.ndim))))

@@ -1,0 +1,184 @@
+// Scaled dot-product attention in primitives (N6): an online softmax over blocks of 64 keys, and its derivative.
+#pragma once
+#include "dialects/rules/Builder.h"
+#include <algorithm>
+
+namespace torchc::rules {
+
+/// Bits of the attribute `parts`: what operand `extra` holds. With both it is [..., 2, L, S], the mask first.
+enum AttentionParts : int64_t { AttentionMask = 1, AttentionFactor = 2 };
+
+inline constexpr int64_t attentionKeys = 64;
+
+template <class B> class Attention {
+public:
+  using V = typename B::V;
+
+  /// Operands in the op-math type; `extra` may be null.
+  Attention(B &b, const V &q, const V &k, const V &v, const V *extra, double scale, bool causal, int64_t parts)
+      : b(b), q(q), k(k), v(v), scale(scale), causal(causal), r(b.dims(q).size()), rows(b.dims(q)[r - 2]),
+        keys(b.dims(k)[r - 2]) {
+    int64_t both = AttentionMask | AttentionFactor;
+    if (extra && (parts & AttentionMask))
+      mask = parts == both ? part(*extra, 0) : *extra;
+    if (extra && (parts & AttentionFactor))
+      factor = parts == both ? part(*extra, 1) : *extra;
+    hasMask = extra && (parts & AttentionMask);
+    hasFactor = extra && (parts & AttentionFactor);
+  }
+
+  V forward() {
+    Dims row = b.dims(q), wide = row;
+    row[r - 1] = 1;
+    wide[r - 1] = b.dims(v)[r - 1];
+    V m = full(row, -inf), l = full(row, 0), o = full(wide, 0);
+    for (int64_t start = 0; start < keys && wide.numel(); start += attentionKeys)
+      block(start, std::min(attentionKeys, keys - start), m, l, o);
+    V none = b.op(OpId::Eq, {m, -inf});
+    return b.op(OpId::Where, {none, 0.0, b.op(OpId::Div, {o, l})});
+  }
+
+  /// The cotangent of operand 0 (query), 1 (key), 2 (value) or 3 (an additive mask), from probabilities computed anew.
+  V backward(const V &g, int operand) {
+    V p = probabilities(), dropped = hasFactor ? b.op(OpId::Mul, {p, factor}) : p;
+    if (operand == 2)
+      return b.op(OpId::Matmul, {flipped(dropped), g});
+    V dp = b.op(OpId::Matmul, {g, flipped(v)});
+    if (hasFactor)
+      dp = b.op(OpId::Mul, {dp, factor});
+    V mean = sum(b.op(OpId::Mul, {dp, p}));
+    V ds = b.op(OpId::Mul, {p, b.op(OpId::Sub, {dp, mean})});
+    if (operand == 3)
+      return ds;
+    ds = b.op(OpId::Mul, {ds, scale});
+    return operand == 0 ? b.op(OpId::Matmul, {ds, k}) : b.op(OpId::Matmul, {flipped(ds), q});
+  }
+
+private:
+  static constexpr double inf = __builtin_inf();
+
+  V full(const Dims &dims, double value) {
+    return b.op(OpId::Full, {}, {ints(dims), Attr::number(value), Attr::dtype(b.dtype(q))});
+  }
+  V slice(const V &x, int dim, int64_t from, int64_t to) {
+    return b.op(OpId::Slice, {x}, {Attr::integer(dim), Attr::integer(from), Attr::integer(to), Attr::integer(1)});
+  }
+  V part(const V &x, int64_t i) {
+    Dims dims = b.dims(x);
+    int at = dims.size() - 3;
+    V one = slice(x, at, i, i + 1);
+    dims.erase(at);
+    return b.op(OpId::Reshape, {one}, {ints(dims)});
+  }
+  V flipped(const V &x) { return b.op(OpId::Transpose, {x}, {Attr::integer(r - 2), Attr::integer(r - 1)}); }
+  V sum(const V &x) {
+    int64_t last = r - 1;
+    return b.op(OpId::Sum, {x}, {Attr::ints(&last, 1), Attr::boolean(true)});
+  }
+  /// Columns of something that broadcasts over the keys.
+  V columns(const V &x, int64_t start, int64_t n) {
+    int last = b.dims(x).size() - 1;
+    return b.dims(x)[last] == 1 ? x : slice(x, last, start, start + n);
+  }
+  V range(int64_t from, int64_t n, const Dims &shape) {
+    V r = b.op(OpId::Arange, {}, {Attr::integer(n), Attr::integer(from), Attr::integer(1), Attr::dtype(DType::I64)});
+    return b.op(OpId::Reshape, {r}, {ints(shape)});
+  }
+  /// Which of the keys from `start` on a query sees, [L, n].
+  V seen(int64_t start, int64_t n) {
+    return b.op(OpId::Ge, {range(0, rows, Dims({rows, 1})), range(start, n, Dims({1, n}))});
+  }
+  V masked(const V &s, const V &m) {
+    return b.dtype(m) == DType::Bool ? b.op(OpId::Where, {m, s, -inf}) : b.op(OpId::Add, {s, m});
+  }
+
+  V probabilities() {
+    V s = b.op(OpId::Mul, {b.op(OpId::Matmul, {q, flipped(k)}), scale});
+    if (hasMask)
+      s = masked(s, mask);
+    if (causal)
+      s = b.op(OpId::Where, {seen(0, keys), s, -inf});
+    V p = b.op(OpId::Softmax, {s}, {Attr::integer(r - 1)});
+    return b.op(OpId::Where, {b.op(OpId::Eq, {s, -inf}), 0.0, p}); // a row without keys too
+  }
+
+  void block(int64_t start, int64_t n, V &m, V &l, V &o) {
+    int64_t last = r - 1;
+    bool partial = causal && start + n - 1 > 0; // some query doesn't see every key of the block
+    V vb = slice(v, r - 2, start, start + n), allowed;
+    V s = b.op(OpId::Mul, {b.op(OpId::Matmul, {q, flipped(slice(k, r - 2, start, start + n))}), scale});
+    if (hasMask)
+      s = masked(s, columns(mask, start, n));
+    if (partial) {
+      allowed = seen(start, n);
+      s = b.op(OpId::Where, {allowed, s, -inf});
+    }
+    V next = b.op(OpId::Maximum, {m, b.op(OpId::Amax, {s}, {Attr::ints(&last, 1), Attr::boolean(true)})});
+    V none = b.op(OpId::Eq, {next, -inf});
+    V p = b.op(OpId::Where, {none, 0.0, b.op(OpId::Exp, {b.op(OpId::Sub, {s, next})})});
+    V a = b.op(OpId::Where, {none, 1.0, b.op(OpId::Exp, {b.op(OpId::Sub, {m, next})})});
+    // -0 is the identity of sums: an excluded key takes no part.
+    V terms = partial ? b.op(OpId::Where, {allowed, p, -0.0}) : p;
+    l = b.op(OpId::Add, {b.op(OpId::Mul, {l, a}), sum(terms)});
+    o = b.op(OpId::Mul, {o, a});
+    if (hasFactor)
+      p = b.op(OpId::Mul, {p, columns(factor, start, n)});
+    for (int64_t j = 0; j < n; j++) {
+      V more = b.op(OpId::Fma, {slice(p, r - 1, j, j + 1), slice(vb, r - 2, j, j + 1), o});
+      o = partial ? b.op(OpId::Where, {slice(allowed, 1, j, j + 1), more, o}) : more;
+    }
+    m = next;
+  }
+
+  B &b;
+  V q, k, v, mask, factor;
+  double scale;
+  bool causal, hasMask = false, hasFactor = false;
+  int r;
+  int64_t rows, keys;
+};
+
+template <class B> typename B::V opMathOf(B &b, const typename B::V &x, DType result) {
+  if (b.dtype(x) == DType::Bool)
+    return x;
+  DType t = computeType(result);
+  return b.dtype(x) == t ? x : b.op(OpId::Cast, {x}, {Attr::dtype(t)});
+}
+
+template <class B>
+typename B::V attention(B &b, const typename B::V &q, const typename B::V &k, const typename B::V &v, const Attr *attrs,
+                        DType result) {
+  auto y = Attention<B>(b, opMathOf(b, q, result), opMathOf(b, k, result), opMathOf(b, v, result), nullptr, attrs[0].f,
+                        attrs[1].i, 0)
+               .forward();
+  return b.dtype(y) == result ? y : b.op(OpId::Cast, {y}, {Attr::dtype(result)});
+}
+
+template <class B>
+typename B::V attentionMasked(B &b, const typename B::V &q, const typename B::V &k, const typename B::V &v,
+                              const typename B::V &extra, const Attr *attrs, DType result) {
+  auto e = opMathOf(b, extra, result);
+  auto y = Attention<B>(b, opMathOf(b, q, result), opMathOf(b, k, result), opMathOf(b, v, result), &e, attrs[0].f,
+                        attrs[1].i, attrs[2].i)
+               .forward();
+  return b.dtype(y) == result ? y : b.op(OpId::Cast, {y}, {Attr::dtype(result)});
+}
+
+template <class B, class C> typename B::V attentionVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  DType t = c.operandDType(0);
+  return Attention<B>(b, opMathOf(b, c.operand(0), t), opMathOf(b, c.operand(1), t), opMathOf(b, c.operand(2), t),
+                      nullptr, c.attr(0).f, c.attr(1).i, 0)
+      .backward(opMathOf(b, g, t), operand);
+}
+
+template <class B, class C> typename B::V attentionMaskedVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  DType t = c.operandDType(0);
+  if (operand == 3 && c.attr(2).i != AttentionMask)
+    return typename B::V(); // random factors have no gradient
+  auto e = opMathOf(b, c.operand(3), t);
+  return Attention<B>(b, opMathOf(b, c.operand(0), t), opMathOf(b, c.operand(1), t), opMathOf(b, c.operand(2), t), &e,
+                      c.attr(0).f, c.attr(1).i, c.attr(2).i)
+      .backward(opMathOf(b, g, t), operand);
+}
+
+} // namespace torchc::rules

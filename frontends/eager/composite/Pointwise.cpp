@@ -1,0 +1,375 @@
+// Pointwise functions made of primitives. Half precision is computed in f32 and rounded once (N6). Where a part has no
+// finite value or derivative, a `where` in front of it keeps it out of the gradient too.
+#include "frontends/eager/composite/Arith.h"
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace torchc::composite {
+using namespace arith;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Tensor isNan(const Tensor &x) { return callOp(OpId::Ne, {x, x}); }
+
+/// An operand in `t`, then in its op-math type; numbers stay numbers.
+Operand entered(const Operand &o, DType t, Tensor &held) {
+  if (o.isNumber())
+    return o;
+  held = wide(as(Tensor::borrow(o.tensor), t));
+  return held;
+}
+
+/// f(x, y) of real numbers, as realFunction.
+template <class F> Tensor realFunction2(const Operand &x, const Operand &y, Out out, F f) {
+  DType t = floatTypeOf(typeOf(x, y));
+  Tensor a, b;
+  Operand p = entered(x, t, a), q = entered(y, t, b);
+  return deliver(as(f(p, q), t), out);
+}
+
+/// Floats round; integers are what they are, as a new tensor.
+Tensor rounding(OpId op, const Tensor &x, Out out) {
+  if (isIntegral(x->dtype))
+    return callOp(OpId::Cast, {x}, {Attr::dtype(x->dtype)}, out);
+  return callOp(op, {x}, {}, out);
+}
+
+DType typeOf3(const Tensor &a, const Tensor &b, const Tensor &c) {
+  const Tensor *t[3] = {&a, &b, &c};
+  OperandType types[3];
+  Dims dims[3];
+  for (int i = 0; i < 3; i++) {
+    dims[i] = (*t[i])->dims();
+    types[i].dtype = (*t[i])->dtype;
+    types[i].dims = &dims[i];
+  }
+  return resultType(types, 3, defaultDType());
+}
+
+/// input + value * term(tensor1, tensor2)
+Tensor addScaledTerm(OpId term, const char *name, const Tensor &input, const Tensor &a, const Tensor &b,
+                     const Scalar &value, Out out) {
+  DType t = typeOf3(input, a, b);
+  if (category(t) < 2 && value.isFloat())
+    fail(std::string(name) + "(): For integral input tensors, argument value must not be a floating point number.");
+  auto enter = [&](const Tensor &x) { return wide(as(x, t)); };
+  Tensor x = enter(a), y = enter(b), product;
+  if (term == OpId::Mul)
+    product = mul(value.equals(1) ? x : mul(x, value), y);
+  else {
+    product = callOp(term, {x, y});
+    if (!value.equals(1))
+      product = mul(product, value);
+  }
+  if (!isReducedFloat(t))
+    return callOp(OpId::Add, {enter(input), product}, {}, out);
+  return deliver(as(add(enter(input), product), t), out);
+}
+
+double largest(DType t) {
+  switch (t) {
+  case DType::F16: return 65504;
+  case DType::BF16: return 0x1.FEp127;
+  case DType::F32: return std::numeric_limits<float>::max();
+  default: return std::numeric_limits<double>::max();
+  }
+}
+
+} // namespace
+
+Tensor floorOf(const Tensor &input, Out out) { return rounding(OpId::Floor, input, out); }
+Tensor ceilOf(const Tensor &input, Out out) { return rounding(OpId::Ceil, input, out); }
+Tensor truncOf(const Tensor &input, Out out) { return rounding(OpId::Trunc, input, out); }
+Tensor roundTo(const Tensor &input, int64_t decimals, Out out) {
+  if (!decimals || !isFloat(input->dtype))
+    return rounding(OpId::Round, input, out);
+  double scale = std::pow(10.0, double(std::abs(decimals)));
+  return realFunction(input, out, [&](const Tensor &x) {
+    Tensor scaled = decimals > 0 ? mul(x, scale) : callOp(OpId::Div, {x, scale});
+    Tensor whole = callOp(OpId::Round, {scaled});
+    return decimals > 0 ? callOp(OpId::Div, {whole, scale}) : mul(whole, scale);
+  });
+}
+Tensor fracOf(const Tensor &input, Out out) {
+  if (!isFloat(input->dtype))
+    unsupported("\"frac\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
+  return callOp(OpId::Sub, {input, callOp(OpId::Trunc, {input})}, {}, out);
+}
+
+Tensor remainderOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::Remainder, {self, other}); }
+Tensor andOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::BitwiseAnd, {self, other}); }
+Tensor orOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::BitwiseOr, {self, other}); }
+Tensor xorOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::BitwiseXor, {self, other}); }
+Tensor leftShiftOfNumber(const Scalar &self, const Tensor &other) {
+  return callOp(OpId::BitwiseLeftShift, {self, other});
+}
+Tensor rightShiftOfNumber(const Scalar &self, const Tensor &other) {
+  return callOp(OpId::BitwiseRightShift, {self, other});
+}
+
+//===-- powers ---------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// Only int64 has kernels; its low bits are those of every narrower type.
+Tensor integerPower(const Operand &x, const Operand &y, DType t, Out out) {
+  if (t == DType::Bool)
+    unsupported("\"pow\" not implemented for 'Bool'");
+  auto widened = [](const Operand &o) {
+    return o.isNumber() ? fullTensor(Dims(), o.number, DType::I64) : as(Tensor::borrow(o.tensor), DType::I64);
+  };
+  return deliver(as(callOp(OpId::Pow, {widened(x), widened(y)}), t), out);
+}
+
+/// What PyTorch computes without a logarithm, by the value of the exponent.
+Tensor powerByNumber(const Tensor &x, double e) {
+  if (e == 1)
+    return mul(x, 1);
+  if (e == 2)
+    return mul(x, x);
+  if (e == 3)
+    return mul(mul(x, x), x);
+  if (e == 0.5)
+    return callOp(OpId::Sqrt, {x});
+  if (e == -0.5)
+    return callOp(OpId::Rsqrt, {x});
+  if (e == -1)
+    return callOp(OpId::Div, {1, x});
+  if (e == -2)
+    return callOp(OpId::Div, {1, mul(x, x)});
+  // As a tensor, so that derivatives compute with it in x's type.
+  return callOp(OpId::Pow, {x, fullTensor(Dims(), e, x->dtype)});
+}
+
+} // namespace
+
+Tensor powAny(const Tensor &input, const Operand &exponent, Out out) {
+  DType t = typeOf(input, exponent);
+  if (exponent.isNumber() && !isFloat(t) && exponent.number.toInt() < 0)
+    fail("Integers to negative integer powers are not allowed.");
+  if (exponent.isNumber() && isFloat(t))
+    return realFunction(as(input, t), out,
+                        [&](const Tensor &x) { return powerByNumber(x, exponent.number.toDouble()); });
+  if (!isFloat(t))
+    return integerPower(input, exponent, t, out);
+  return callOp(OpId::Pow, {input, exponent}, {}, out);
+}
+Tensor powOfNumber(const Scalar &self, const Tensor &exponent) {
+  DType t = typeOf(self, exponent);
+  if (!isFloat(t))
+    return integerPower(self, exponent, t, Out());
+  return realFunction(as(exponent, t), Out(),
+                      [&](const Tensor &y) { return callOp(OpId::Pow, {fullTensor(Dims(), self, y->dtype), y}); });
+}
+Tensor floatPower(const Tensor &input, const Operand &exponent, Out out) {
+  if (exponent.isNumber())
+    return powAny(as(input, DType::F64), Scalar(exponent.number.toDouble()), out);
+  return callOp(OpId::Pow, {as(input, DType::F64), as(Tensor::borrow(exponent.tensor), DType::F64)}, {}, out);
+}
+Tensor floatPowerOfNumber(const Scalar &self, const Tensor &exponent) {
+  return powOfNumber(Scalar(self.toDouble()), as(exponent, DType::F64));
+}
+Tensor reciprocalOf(const Tensor &input, Out out) { return callOp(OpId::Div, {1, input}, {}, out); }
+Tensor ldexpOf(const Tensor &input, const Tensor &other, Out out) {
+  return callOp(OpId::Mul, {input, powOfNumber(2.0, other)}, {}, out);
+}
+
+//===-- signs and limits -----------------------------------------------------------------------------------------===//
+
+Tensor positiveOf(const Tensor &input) {
+  if (input->dtype == DType::Bool)
+    unsupported("The `+` operator, on a bool tensor is not supported.");
+  return input;
+}
+Tensor sgnOf(const Tensor &input, Out out) { return callOp(OpId::Sign, {input}, {}, out); }
+Tensor signBit(const Tensor &input, Out out) {
+  if (!isFloat(input->dtype))
+    return callOp(OpId::Lt, {input, 0}, {}, out);
+  return callOp(OpId::Lt, {callOp(OpId::Copysign, {1.0, input}), 0.0}, {}, out);
+}
+
+Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &min, const std::optional<Scalar> &max, Out out) {
+  if (!min && !max)
+    fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (min && max)
+    return callOp(OpId::ClampMax, {callOp(OpId::ClampMin, {input, *min}), *max}, {}, out);
+  return callOp(min ? OpId::ClampMin : OpId::ClampMax, {input, min ? *min : *max}, {}, out);
+}
+Tensor clampTensors(const Tensor &input, const OptTensor &min, const OptTensor &max, Out out) {
+  if (!min.defined() && !max.defined())
+    fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (min.defined() && max.defined())
+    return callOp(OpId::ClampMax, {callOp(OpId::ClampMin, {input, min}), max}, {}, out);
+  return callOp(min.defined() ? OpId::ClampMin : OpId::ClampMax, {input, min.defined() ? min : max}, {}, out);
+}
+Tensor fmaxOf(const Tensor &input, const Tensor &other, Out out) {
+  Tensor first = callOp(OpId::LogicalOr, {callOp(OpId::Ge, {input, other}), isNan(other)});
+  return callOp(OpId::Where, {first, input, other}, {}, out);
+}
+Tensor fminOf(const Tensor &input, const Tensor &other, Out out) {
+  Tensor first = callOp(OpId::LogicalOr, {callOp(OpId::Le, {input, other}), isNan(other)});
+  return callOp(OpId::Where, {first, input, other}, {}, out);
+}
+Tensor heavisideOf(const Tensor &input, const Tensor &values, Out out) {
+  if (input->dtype != values->dtype)
+    fail("heaviside is not yet implemented for tensors with different dtypes.");
+  Tensor step = as(callOp(OpId::Gt, {input, 0}), input->dtype);
+  return callOp(OpId::Where, {callOp(OpId::Eq, {input, 0}), values, step}, {}, out);
+}
+
+//===-- classes of numbers ---------------------------------------------------------------------------------------===//
+
+Tensor isInfOf(const Tensor &input) {
+  return isFloat(input->dtype) ? callOp(OpId::Eq, {callOp(OpId::Abs, {input}), inf}) : isNan(input);
+}
+Tensor isFiniteOf(const Tensor &input) {
+  return isFloat(input->dtype) ? callOp(OpId::Lt, {callOp(OpId::Abs, {input}), inf}) : callOp(OpId::Eq, {input, input});
+}
+Tensor isPosInf(const Tensor &input, Out out) {
+  return isFloat(input->dtype) ? callOp(OpId::Eq, {input, inf}, {}, out) : callOp(OpId::Ne, {input, input}, {}, out);
+}
+Tensor isNegInf(const Tensor &input, Out out) {
+  return isFloat(input->dtype) ? callOp(OpId::Eq, {input, -inf}, {}, out) : callOp(OpId::Ne, {input, input}, {}, out);
+}
+Tensor isRealOf(const Tensor &input) {
+  if (isComplex(input->dtype))
+    unsupported("isreal(): not implemented for '" + std::string(torchName(input->dtype)) + "'");
+  return fullTensor(input->dims(), true, DType::Bool, input->device);
+}
+Tensor nanToNum(const Tensor &input, std::optional<double> nan, std::optional<double> posinf,
+                std::optional<double> neginf, Out out) {
+  if (!isFloat(input->dtype))
+    return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}, out);
+  double top = largest(input->dtype);
+  Tensor low = where(callOp(OpId::Eq, {input, -inf}), neginf.value_or(-top), input);
+  Tensor finite = where(callOp(OpId::Eq, {input, inf}), posinf.value_or(top), low);
+  return callOp(OpId::Where, {isNan(input), nan.value_or(0), finite}, {}, out);
+}
+Tensor isClose(const Tensor &input, const Tensor &other, double rtol, double atol, bool equalNan) {
+  if (input->dtype != other->dtype)
+    fail(std::string(torchName(input->dtype)) + " did not match " + std::string(torchName(other->dtype)));
+  if (rtol < 0 || atol < 0)
+    fail(std::string(rtol < 0 ? "rtol" : "atol") + " must be greater than or equal to zero, but got " +
+         std::to_string(rtol < 0 ? rtol : atol));
+  Tensor same = callOp(OpId::Eq, {input, other});
+  if (equalNan && isFloat(input->dtype))
+    same = callOp(OpId::LogicalOr, {same, callOp(OpId::LogicalAnd, {isNan(input), isNan(other)})});
+  DType t = isFloat(input->dtype) ? input->dtype : defaultDType();
+  Tensor x = as(input, t), y = as(other, t);
+  Tensor distance = callOp(OpId::Abs, {sub(x, y)});
+  Tensor bound = add(callOp(OpId::Abs, {mul(y, rtol)}), atol);
+  Tensor near = callOp(OpId::LogicalAnd, {callOp(OpId::Le, {distance, bound}), callOp(OpId::Lt, {distance, inf})});
+  return callOp(OpId::LogicalOr, {same, near});
+}
+
+//===-- functions ------------------------------------------------------------------------------------------------===//
+
+Tensor degToRad(const Tensor &input, Out out) {
+  return realFunction(input, out, [](const Tensor &x) { return mul(x, std::numbers::pi / 180); });
+}
+Tensor radToDeg(const Tensor &input, Out out) {
+  return realFunction(input, out, [](const Tensor &x) { return mul(x, 180 / std::numbers::pi); });
+}
+Tensor logitOf(const Tensor &input, std::optional<double> eps, Out out) {
+  return realFunction(input, out, [&](const Tensor &given) {
+    Tensor x = eps ? where(lt(given, *eps), *eps, where(gt(given, 1 - *eps), 1 - *eps, given)) : given;
+    return callOp(OpId::Log, {callOp(OpId::Div, {x, sub(1, x)})});
+  });
+}
+Tensor sincOf(const Tensor &input, Out out) {
+  return realFunction(input, out, [](const Tensor &x) {
+    Tensor zero = callOp(OpId::Eq, {x, 0});
+    Tensor angle = mul(where(zero, 1.0, x), std::numbers::pi);
+    return where(zero, 1.0, callOp(OpId::Div, {callOp(OpId::Sin, {angle}), angle}));
+  });
+}
+
+static Tensor xTimesLog(const Operand &x, const Operand &y, Out out) {
+  return realFunction2(x, y, out, [](const Operand &x, const Operand &y) {
+    // 0 * log(y) is 0 also where the logarithm is infinite or NaN.
+    Tensor infinite = callOp(OpId::LogicalOr, {callOp(OpId::Le, {y, 0.0}), callOp(OpId::Eq, {y, inf})});
+    Tensor flat = callOp(OpId::LogicalAnd, {callOp(OpId::Eq, {x, 0.0}), infinite});
+    return mul(x, callOp(OpId::Log, {where(flat, 1.0, y)}));
+  });
+}
+Tensor xlogyOf(const Tensor &input, const Operand &other, Out out) {
+  if (other.isNumber())
+    return xTimesLog(input, fullTensor(Dims(), other.number, floatTypeOf(typeOf(input, other))), out);
+  return xTimesLog(input, other, out);
+}
+Tensor xlogyOfNumber(const Scalar &self, const Tensor &other) {
+  return xTimesLog(fullTensor(Dims(), self, floatTypeOf(typeOf(self, other))), other, Out());
+}
+
+/// max + log(1 + exp(-distance)); equal infinities are at distance 0.
+static Tensor logAddExpBase(const Tensor &input, const Tensor &other, Out out, bool two) {
+  if (!isFloat(typeOf(input, other)))
+    unsupported("\"logaddexp\" not implemented for '" + std::string(torchName(typeOf(input, other))) + "'");
+  return realFunction2(input, other, out, [&](const Operand &x, const Operand &y) {
+    Tensor distance = callOp(OpId::Abs, {where(callOp(OpId::Eq, {x, y}), 0.0, sub(x, y))});
+    Tensor e = callOp(two ? OpId::Exp2 : OpId::Exp, {callOp(OpId::Neg, {distance})});
+    Tensor l = callOp(OpId::Log1p, {e});
+    if (two)
+      l = mul(l, std::numbers::log2e);
+    return add(callOp(OpId::Maximum, {x, y}), l);
+  });
+}
+Tensor logAddExp(const Tensor &input, const Tensor &other, Out out) { return logAddExpBase(input, other, out, false); }
+Tensor logAddExp2(const Tensor &input, const Tensor &other, Out out) { return logAddExpBase(input, other, out, true); }
+
+Tensor polygammaOf(int64_t n, const Tensor &input, Out out) {
+  if (n < 0)
+    fail("polygamma(n, x) does not support negative n.");
+  if (n > 1)
+    unsupported("polygamma(): expected n of 0 or 1, got " + std::to_string(n));
+  return callOp(n ? OpId::Trigamma : OpId::Digamma, {input}, {}, out);
+}
+Tensor polygammaMethod(const Tensor &input, int64_t n, Out out) { return polygammaOf(n, input, out); }
+Tensor multivariateLgamma(const Tensor &input, int64_t p, Out out) {
+  if (p < 1)
+    fail("p has to be greater than or equal to 1");
+  return realFunction(input, out, [&](const Tensor &x) {
+    Tensor total = callOp(OpId::Lgamma, {x});
+    for (int64_t i = 1; i < p; i++)
+      total = add(total, callOp(OpId::Lgamma, {sub(x, 0.5 * double(i))}));
+    return add(total, double(p * (p - 1)) / 4 * std::log(std::numbers::pi));
+  });
+}
+
+Tensor addCMul(const Tensor &input, const Tensor &tensor1, const Tensor &tensor2, const Scalar &value, Out out) {
+  return addScaledTerm(OpId::Mul, "addcmul", input, tensor1, tensor2, value, out);
+}
+Tensor addCDiv(const Tensor &input, const Tensor &tensor1, const Tensor &tensor2, const Scalar &value, Out out) {
+  if (category(tensor1->dtype) < 2 && category(tensor2->dtype) < 2)
+    fail("Integer division with addcdiv is no longer supported: divide with true_divide or div(rounding_mode=...) "
+         "first, then add.");
+  return addScaledTerm(OpId::Div, "addcdiv", input, tensor1, tensor2, value, out);
+}
+Tensor lerpChecked(const Tensor &input, const Tensor &end, const Operand &weight, Out out) {
+  auto check = [&](const TensorImpl *t, const char *what) {
+    if (t->dtype != input->dtype)
+      fail(std::string("expected dtype ") + std::string(torchName(input->dtype)) + " for `" + what +
+           "` but got dtype " + std::string(torchName(t->dtype)));
+  };
+  check(end.impl(), "end");
+  if (weight.tensor)
+    check(weight.tensor, "weight");
+  return callOp(OpId::Lerp, {input, end, weight}, {}, out);
+}
+Tensor nextafterChecked(const Tensor &input, const Tensor &other, Out out) {
+  DType t = typeOf(input, other);
+  if (isReducedFloat(t)) // the op-math type's neighbour would round back
+    unsupported("nextafter(): not implemented for '" + std::string(torchName(t)) + "'");
+  return callOp(OpId::Nextafter, {input, other}, {}, out);
+}
+
+Tensor greaterThan(const Tensor &x, const Operand &y, Out out) { return callOp(OpId::Gt, {x, y}, {}, out); }
+Tensor greaterEqual(const Tensor &x, const Operand &y, Out out) { return callOp(OpId::Ge, {x, y}, {}, out); }
+Tensor lessThan(const Tensor &x, const Operand &y, Out out) { return callOp(OpId::Lt, {x, y}, {}, out); }
+Tensor lessEqual(const Tensor &x, const Operand &y, Out out) { return callOp(OpId::Le, {x, y}, {}, out); }
+Tensor notEqual(const Tensor &x, const Operand &y, Out out) { return callOp(OpId::Ne, {x, y}, {}, out); }
+
+} // namespace torchc::composite

@@ -1,0 +1,164 @@
+"""Spellings of pointwise functions and reductions that op_db's rows don't reach: operators, names, results, errors."""
+
+import math
+import operator
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
+
+BINARY = {
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "pow": lambda a, b: a**b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "lshift": lambda a, b: a << b,
+    "rshift": lambda a, b: a >> b,
+}
+
+
+@pytest.mark.parametrize("name", list(BINARY))
+def test_operators_agree_with_python(name):
+    call = BINARY[name]
+    a, b = [7, -7, 5, 12, 1], [2, 2, 3, 1, 4]
+    want = [call(x, y) for x, y in zip(a, b)]
+    x, y = torch.tensor(a), torch.tensor(b)
+    assert call(x, y).tolist() == want
+    assert call(x, 2).tolist() == [call(v, 2) for v in a]
+    assert call(6, y).tolist() == [call(6, v) for v in b]
+    in_place = getattr(operator, f"i{name}")
+    z = torch.tensor(a)
+    same = in_place(z, y)
+    assert same is z and z.tolist() == want
+
+
+@pytest.mark.parametrize("name", ["and", "or", "xor"])
+def test_masks(name):
+    call = BINARY[name]
+    a, b = [True, True, False, False], [True, False, True, False]
+    got = call(torch.tensor(a), torch.tensor(b))
+    assert got.dtype is torch.bool and got.tolist() == [call(x, y) for x, y in zip(a, b)]
+    assert call(torch.tensor([True, False]), 1).dtype is torch.int64
+    assert (~torch.tensor(a)).tolist() == [not v for v in a]
+
+
+def test_integer_powers_wrap():
+    for dtype, bits in ((torch.int8, 8), (torch.int32, 32), (torch.int64, 64)):
+        got = torch.tensor([3, -3, 2, 0], dtype=dtype) ** torch.tensor(
+            [41, 101, 100, 0], dtype=dtype
+        )
+        want = [3**41, (-3) ** 101, 2**100, 1]
+        assert got.dtype is dtype
+        assert [v % 2**bits for v in got.tolist()] == [v % 2**bits for v in want]
+
+
+def test_smallest_integer_by_minus_one():
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64):
+        low = -(2 ** (8 * dtype.itemsize - 1))
+        x = torch.tensor([low], dtype=dtype)
+        assert (x // -1).tolist() == [low] and (x % -1).tolist() == [0]
+
+
+@pytest.mark.parametrize("call", [lambda x, y: x // y, lambda x, y: x % y, torch.fmod])
+def test_division_by_zero_raises_and_the_next_call_works(call):
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        call(torch.tensor([4, 5, 6]), torch.tensor([1, 0, 2]))
+    assert call(torch.tensor([4]), torch.tensor([3])).tolist() == [1]
+    assert math.isnan(call(torch.tensor([1.0]), 0.0).item()) or call is BINARY["floordiv"]
+
+
+def test_compiled_division_by_zero_raises():
+    fn = torch.compile(lambda x, y: (x // y) + 1, background=False)
+    for _ in range(3):
+        assert fn(torch.tensor([8, 9]), torch.tensor([2, 3])).tolist() == [5, 4]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        fn(torch.tensor([8, 9]), torch.tensor([2, 0])).tolist()
+
+
+def test_pairs_have_names():
+    x = torch.tensor([[3.0, 1.0], [2.0, 5.0]])
+    both = torch.aminmax(x)
+    assert both.min.item() == 1 and both.max.item() == 5
+    var, mean = torch.var_mean(x, 0)
+    assert mean.tolist() == [2.5, 3.0] and var.tolist() == [0.5, 8.0]
+    assert torch.std_mean(x, dim=1, correction=0)[0].tolist() == [1.0, 1.5]
+    assert torch.cummax(x, 1).indices.tolist() == [[0, 0], [0, 1]]
+    assert x.std(0, False).tolist() == [0.5, 2.0] and x.var(unbiased=False).item() == 2.1875
+
+
+def test_norms_agree_with_numpy():
+    a = np.random.default_rng(3).standard_normal((4, 5))
+    x = torch.tensor(a.tolist(), dtype=torch.float64)
+    for order in ("fro", 1, -1, math.inf, -math.inf):
+        assert torch.linalg.norm(x, order).item() == pytest.approx(np.linalg.norm(a, order))
+    for order in (None, 0, 1, 2, 3, 0.5, math.inf, -math.inf):
+        got = torch.linalg.norm(x, order, dim=1).numpy()
+        np.testing.assert_allclose(got, np.linalg.norm(a, order, axis=1))
+    assert torch.norm(x).item() == x.norm("fro").item() == pytest.approx(np.linalg.norm(a))
+    with pytest.raises(NotImplementedError, match="singular"):
+        torch.linalg.matrix_norm(x, 2)
+    with pytest.raises(NotImplementedError, match="floating point"):
+        torch.tensor([1]).norm()
+
+
+def test_gradients_at_zero_are_finite():
+    x = torch.zeros(3, requires_grad=True)
+    (x.norm() + x.norm(3) + x.std() + torch.sinc(x).sum() + torch.xlogy(x, x + 1).sum()).backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0]
+    y = torch.tensor([200.0, -200.0], requires_grad=True)
+    (torch.softplus(y) + torch.elu(y) + torch.mish(y) + torch.logsigmoid(y)).sum().backward()
+    assert y.grad[0].item() == 3.0 and y.grad[1].item() == pytest.approx(1.0)
+
+
+def test_special_functions():
+    x = torch.tensor([-1.5, -0.2, 0.3, 2.0], dtype=torch.float64)
+    numbers = x.tolist()
+    pairs = [
+        (torch.special.ndtr(x), [0.5 * math.erfc(-v / math.sqrt(2)) for v in numbers]),
+        (torch.special.ndtri(torch.special.ndtr(x)), numbers),
+        (torch.special.entr(x.abs()), [-abs(v) * math.log(abs(v)) for v in numbers]),
+        (torch.special.gammaln(x), [math.lgamma(v) for v in numbers]),
+        (torch.special.xlog1py(x, x.abs()), [v * math.log1p(abs(v)) for v in numbers]),
+        (torch.special.expit(x), [1 / (1 + math.exp(-v)) for v in numbers]),
+    ]
+    for got, want in pairs:
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-13, atol=1e-15)
+    assert torch.polygamma(1, torch.tensor(1.0, dtype=torch.float64)).item() == pytest.approx(
+        math.pi**2 / 6
+    )
+    with pytest.raises(NotImplementedError, match="polygamma"):
+        torch.polygamma(2, x)
+
+
+def test_attention_refuses_what_makes_no_sense():
+    q = torch.ones(2, 3, 4)
+    attend = torch.scaled_dot_product_attention
+    assert attend(q, q, q).shape == (2, 3, 4)
+    for bad in (
+        lambda: attend(q, torch.ones(2, 3, 5), q),
+        lambda: attend(q, q, q.double()),
+        lambda: attend(q, q, q, torch.ones(3, 3), is_causal=True),
+        lambda: attend(q, q, q, dropout_p=2.0),
+    ):
+        with pytest.raises(RuntimeError):
+            bad()
+
+
+def test_attention_groups_heads():
+    torch.manual_seed(3)
+    q, k = torch.rand(1, 4, 5, 8), torch.rand(1, 2, 5, 8)
+    grouped = torch.scaled_dot_product_attention(q, k, k, enable_gqa=True)
+    wide = torch.stack([k[:, 0], k[:, 0], k[:, 1], k[:, 1]], 1)
+    assert torch.equal(grouped, torch.scaled_dot_product_attention(q, wide, wide))
+
+
+def test_batch_norm_needs_statistics():
+    with pytest.raises(RuntimeError, match="running_mean"):
+        torch.batch_norm(torch.ones(2, 3), None, None, None, None, False, 0.1, 1e-5)
+    with pytest.raises(RuntimeError, match="weight"):
+        torch.batch_norm(torch.ones(2, 3), torch.ones(4), None, None, None, True, 0.1, 1e-5)
+    with pytest.raises(RuntimeError, match="normalized_shape"):
+        torch.layer_norm(torch.ones(2, 3), [4])
