@@ -70,7 +70,7 @@ static void needDeviations(const Tensor &std) {
   InternalGuard quiet;
   if (isComplex(std->dtype))
     fail("normal expects standard deviation to be non-complex");
-  if (item(anyOf(callOp(OpId::Lt, {std, 0}))).toBool())
+  if (item(any(callOp(OpId::Lt, {std, 0}))).toBool())
     fail("normal expects all elements of std >= 0.0");
 }
 Tensor normalTensors(const Tensor &mean, const Tensor &std, const OptGenerator &generator) {
