@@ -38,6 +38,12 @@ public:
     return b.op(OpId::Where, {none, 0.0, b.op(OpId::Div, {o, l})});
   }
 
+  /// The same without blocks, for formats that have no order of their own.
+  V whole() {
+    V p = probabilities();
+    return b.op(OpId::Matmul, {hasFactor ? b.op(OpId::Mul, {p, factor}) : p, v});
+  }
+
   /// The cotangent of operand 0 (query), 1 (key), 2 (value) or 3 (an additive mask), from probabilities computed anew.
   V backward(const V &g, int operand) {
     V p = probabilities(), dropped = hasFactor ? b.op(OpId::Mul, {p, factor}) : p;

@@ -1,4 +1,5 @@
 // Ops that ONNX says in another way than by a rename.
+#include "dialects/rules/Attention.h"
 #include "frontends/eager/Api.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/onnx/GraphBuilder.h"
@@ -168,6 +169,17 @@ V expm1Op(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
 V log1pOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
   return b.op(OpId::Log, {b.op(OpId::Add, {in[0], 1.0})});
 }
+V truncOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  V below = b.op(OpId::Lt, {in[0], 0.0});
+  return b.op(OpId::Where, {below, b.op(OpId::Ceil, {in[0]}), b.op(OpId::Floor, {in[0]})});
+}
+V lerpOp(GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &) {
+  const V &x = in[0], &y = in[1], &w = in[2];
+  V d = b.op(OpId::Sub, {y, x}), near = b.op(OpId::Lt, {b.op(OpId::Abs, {w}), 0.5});
+  V low = b.op(OpId::Add, {x, b.op(OpId::Mul, {w, d})});
+  V high = b.op(OpId::Sub, {y, b.op(OpId::Mul, {d, b.op(OpId::Sub, {1.0, w})})});
+  return b.op(OpId::Where, {near, low, high});
+}
 V prodOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
   return reduction(b, "ReduceProd", b.cast(in[0], type.dtype), a, type, 18);
 }
@@ -176,6 +188,17 @@ V cumsumOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &typ
     return V();
   V axis = b.node("Squeeze", {b.ints({a[0].i})}, {DType::I64, Dims()});
   return b.node("CumSum", {b.cast(in[0], type.dtype), axis}, type, {{"reverse", a[1].i}});
+}
+
+/// Of the three operands in their op-math type, and of `extra` if there is one.
+V attentionOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  Ins wide;
+  for (const V &v : in)
+    wide.push_back(rules::opMathOf(b, v, type.dtype));
+  const V *extra = wide.size() > 3 ? &wide[3] : nullptr;
+  int64_t parts = extra ? a[2].i : 0;
+  rules::Attention<GraphBuilder> attention(b, wide[0], wide[1], wide[2], extra, a[0].f, a[1].i, parts);
+  return b.cast(attention.whole(), type.dtype);
 }
 
 struct Row {
@@ -216,8 +239,12 @@ constexpr Row rows[] = {
     {OpId::GeluTanh, geluTanhOp},
     {OpId::Expm1, expm1Op},
     {OpId::Log1p, log1pOp},
+    {OpId::Trunc, truncOp},
+    {OpId::Lerp, lerpOp},
     {OpId::Prod, prodOp},
     {OpId::Cumsum, cumsumOp},
+    {OpId::Attention, attentionOp},
+    {OpId::AttentionMasked, attentionOp},
     {OpId::Dot,
      [](GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &t) { return b.node("MatMul", in, t); }},
 };
