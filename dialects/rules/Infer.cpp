@@ -457,12 +457,12 @@ bool inferAttention(const Call &c) {
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
 constexpr Rule rules[] = {
-    inferBroadcast, inferCast,     inferReduce,  inferArgReduce,   inferMatmul,   inferDot,         inferReshapeOp,
-    inferTranspose, inferExpandOp, inferSlice,   inferSliceUpdate, inferCat,      inferIndexSelect, inferIndexUpdate,
-    inferGather,    inferScatter,  inferFull,    inferArange,      inferRandom,   inferLike,        inferRandomInt,
-    inferSort,      inferMode,     inferSearch,  inferWindowOp,    inferWindowOp, inferWindowOp,    inferWindowOp,
-    inferWindowOp,  inferWindowOp, inferWindowOp, inferAsStrided,   inferAsStridedUpdate,
-    inferScan,      inferAttention};
+    inferBroadcast,   inferCast,        inferReduce,          inferArgReduce, inferMatmul,      inferDot,
+    inferReshapeOp,   inferTranspose,   inferExpandOp,        inferSlice,     inferSliceUpdate, inferCat,
+    inferIndexSelect, inferIndexUpdate, inferGather,          inferScatter,   inferFull,        inferArange,
+    inferRandom,      inferLike,        inferRandomInt,       inferSort,      inferMode,        inferSearch,
+    inferWindowOp,    inferWindowOp,    inferWindowOp,        inferWindowOp,  inferWindowOp,    inferWindowOp,
+    inferWindowOp,    inferAsStrided,   inferAsStridedUpdate, inferScan,      inferAttention};
 
 } // namespace
 

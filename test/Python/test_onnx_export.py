@@ -96,7 +96,9 @@ def test_round_trip_keeps_the_bits(row: Row) -> None:
             model = torch.onnx.export(program, tuple(tensors), input_names=names)
         except NotImplementedError as error:
             reasons = ("writing to a part", "looks at the numbers")
-            assert row.name in REFUSED | LACKING or any(r in str(error) for r in reasons), str(error)
+            assert row.name in REFUSED | LACKING or any(r in str(error) for r in reasons), str(
+                error
+            )
             continue
         proto = onnx.load_from_string(model.model_bytes)
         onnx.checker.check_model(proto, full_check=True)

@@ -63,7 +63,12 @@ def test_every_op_has_a_row() -> None:
 
 
 # Ops without a spelling of their own: covered by the row they are a part of.
-PART_OF = {"as_strided_update": "as_strided", "slice_update": "slice", "arange": "uniform", "fma": "layer_norm"}
+PART_OF = {
+    "as_strided_update": "as_strided",
+    "slice_update": "slice",
+    "arange": "uniform",
+    "fma": "layer_norm",
+}
 PART_OF |= {"trigamma": "digamma", "cummax_index": "cummax", "cummin_index": "cummin"}
 PART_OF |= {"attention": "sdpa", "attention_masked": "sdpa"}
 # Ops that a test file of their own compares with NumPy or with the oracle.

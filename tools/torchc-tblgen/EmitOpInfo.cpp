@@ -33,7 +33,7 @@ std::string flagExpr(const OpModel &op) {
       {"view", "OpIsView"},       {"random", "OpIsRandom"},
       {"mayRaise", "OpMayRaise"}, {"commutative", "OpCommutative"},
       {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"},
-      {"rowMajor", "OpRowMajor"},  {"wideInt", "OpWideInt"}};
+      {"rowMajor", "OpRowMajor"}, {"wideInt", "OpWideInt"}};
   std::string out = "0";
   for (auto [key, value] : names)
     if (op.hasFlag(key))
