@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import builtins
 from types import SimpleNamespace
 from typing import Any
 
@@ -136,7 +137,7 @@ def grad(
     if grad_outputs is not None:
         seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
     found, _ = run_backward(outs, seeds, wanted, create_graph)
-    if not allow_unused and any(g is None for g in found):
+    if not allow_unused and builtins.any(g is None for g in found):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph."
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import grad, index, ops, window
+from . import grad, index, ops, window, window_checks
 from .dtypes import Arr, DType, from_compute, to_compute
 from .tensor import Node, Tensor, make
 
@@ -154,8 +154,12 @@ def _transposed(dims: int) -> Callable[..., Tensor]:
     return function
 
 
-conv1d, conv2d, conv3d = (_convolution(n) for n in (1, 2, 3))
-conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transposed(n) for n in (1, 2, 3))
+conv1d, conv2d, conv3d = (
+    window_checks.checked(window_checks.convolution(n, False), _convolution(n)) for n in (1, 2, 3)
+)
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (
+    window_checks.checked(window_checks.convolution(n, True), _transposed(n)) for n in (1, 2, 3)
+)
 
 
 # ---- pools ---------------------------------------------------------------------------------------
@@ -286,13 +290,17 @@ def _adaptive_avg(dims: int) -> Callable[..., Tensor]:
     return lambda input, output_size: _avg(input, _adaptive(input, dims, output_size))
 
 
-max_pool1d, max_pool2d, max_pool3d = (_max_pool(n) for n in (1, 2, 3))
-avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
+max_pool1d, max_pool2d, max_pool3d = (
+    window_checks.checked(window_checks.pool(n, False), _max_pool(n)) for n in (1, 2, 3)
+)
+avg_pool1d, avg_pool2d, avg_pool3d = (
+    window_checks.checked(window_checks.pool(n, True), _avg_pool(n)) for n in (1, 2, 3)
+)
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
-    _adaptive_max(n) for n in (1, 2, 3)
+    window_checks.checked(window_checks.adaptive(n), _adaptive_max(n)) for n in (1, 2, 3)
 )
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
-    _adaptive_avg(n) for n in (1, 2, 3)
+    window_checks.checked(window_checks.adaptive(n), _adaptive_avg(n)) for n in (1, 2, 3)
 )
 
 grad.VJPS.update(
