@@ -81,6 +81,11 @@ def test_strides(text, shape, strides):
         assert torch.equal(found, eval(text, dense))
 
 
+def _told(x):
+    """The strides that mean something: not those of size-1 dimensions, nor of a tensor without elements."""
+    return [s for n, s in zip(x.shape, x.stride(), strict=True) if n > 1 and x.numel()]
+
+
 @pytest.mark.parametrize("text", [c[0] for c in CASES if c[0][0] in "txs(-" and "im" not in c[0]])
 def test_compiled_strides(text):
     code = compile(text, "case", "eval")
@@ -94,7 +99,7 @@ def test_compiled_strides(text):
     want = eval(text, n)
     for _ in range(3):
         got = compiled(*args)
-        assert got.stride() == want.stride()
+        assert _told(got) == _told(want)
         assert torch.equal(got, want)
 
 
