@@ -3,6 +3,7 @@
 #include "dialects/rules/Vjp.h"
 #include "frontends/autograd/Autograd.h"
 #include "frontends/autograd/EagerBuilder.h"
+#include "frontends/autograd/Tape.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Api.h"
 #include "frontends/eager/Index.h"
@@ -368,8 +369,11 @@ struct ZeroFunction : NodeFunction {
     Dims dims;
   };
   std::vector<Input> inputs;
+  OpId lost = OpId::NumOps; // an op on the way knows no derivative: refused rather than zeros
   std::string name() const override { return "ZerosBackward0"; }
   std::vector<Tensor> apply(const std::vector<Tensor> &, const std::vector<bool> &) override {
+    if (lost != OpId::NumOps)
+      fail(ErrorKind::NotImplemented, std::string("derivative for ") + opInfo(lost).name + " is not implemented");
     std::vector<Tensor> out;
     for (const Input &in : inputs) {
       EagerBuilder builder{in.device};
@@ -391,6 +395,7 @@ void linkZeros(Tensor &d, Node *n, int operand, const NodeContext &context) {
   if (sources.empty())
     return;
   auto zeros = std::make_unique<ZeroFunction>();
+  zeros->lost = lostDerivative;
   for (const Tensor &t : sources)
     zeros->inputs.push_back({t->dtype, t->device, t->dims()});
   if (d->refs.get() > 1)
@@ -406,6 +411,7 @@ template <class F> void Pass::runOp(Node *n, const Tensor &g, F deliver) {
     NodeInput &in = n->inputs()[i];
     if (!in.next || !needed(in.next))
       continue;
+    lostDerivative = OpId::NumOps;
     EagerValue d = in.state & InputOverwritten ? rules::zeros(builder, context.operandDims(i), context.operandDType(i))
                                                : vjp(n->op, builder, context, cotangent, i);
     if (!d.defined())

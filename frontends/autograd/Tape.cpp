@@ -7,6 +7,7 @@
 namespace torchc {
 
 __thread SavedHooks *savedHooks __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread OpId lostDerivative __attribute__((tls_model("initial-exec"))) = OpId::NumOps;
 
 namespace {
 
@@ -81,8 +82,13 @@ TapePlan planTape(const OpCall &call) {
     if (!a)
       continue;
     refreshView(a);
-    if (!a->requiresGrad() || !differentiable(info, i))
+    if (!a->requiresGrad())
       continue;
+    if (!differentiable(info, i)) {
+      if (info.promote == Promote::Common || info.promote == Promote::Float)
+        lostDerivative = call.op;
+      continue;
+    }
     plan.wanted = true;
     plan.saves |= info.saves[info.flags & OpVariadic ? 0 : i];
   }
@@ -160,6 +166,8 @@ void attachBinary(OpId op, TensorImpl *out, TensorImpl *a, TensorImpl *b) {
 void attachUnary(OpId op, TensorImpl *out, TensorImpl *a) {
   refreshView(a);
   const OpInfo &info = opInfo(op);
+  if (a->requiresGrad() && !(info.differentiable & 1))
+    lostDerivative = op; // only ops that keep their operand's type come here
   if (!a->requiresGrad() || !(info.differentiable & 1) || !gradType(out->dtype))
     return;
   Node *n = newNode(NodeKind::Op, op, 1);

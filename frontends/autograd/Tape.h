@@ -13,6 +13,10 @@ struct SavedHooks {
 };
 extern __thread SavedHooks *savedHooks __attribute__((tls_model("initial-exec")));
 
+/// The last op of this thread that had an operand with gradients but knows no derivative for it though its result is a
+/// float; NumOps: none since it was set so.
+extern __thread OpId lostDerivative __attribute__((tls_model("initial-exec")));
+
 /// What a call will need recorded, worked out before the op runs (an in-place op overwrites operand 0).
 struct TapePlan {
   bool wanted = false;

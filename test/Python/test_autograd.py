@@ -405,3 +405,13 @@ def test_once_differentiable():
     assert g.tolist() == [6]
     with pytest.raises(RuntimeError, match="once_differentiable"):
         g.sum().backward()
+
+
+def test_a_derivative_that_is_not_known_is_refused():
+    if not hasattr(torch, "digamma"):
+        pytest.skip("needs digamma")
+    x = leaf(1.5, 2.5)
+    (g,) = torch.autograd.grad(torch.digamma(x).sum(), x, create_graph=True)
+    assert g.requires_grad
+    with pytest.raises(NotImplementedError, match="trigamma"):
+        torch.autograd.grad(g.sum(), x)

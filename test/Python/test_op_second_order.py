@@ -123,7 +123,10 @@ def test_second_order(row: Row) -> None:
             first = result[0] if isinstance(result, (tuple, list)) else result
             if not first.requires_grad or not bool(torch.isnan(first).logical_not().all()):
                 continue
-            exact, estimate = _directional(point)
+            try:
+                exact, estimate = _directional(point)
+            except NotImplementedError as error:
+                pytest.skip(f"refused: {error}")
             if not (np.isfinite(exact) and np.isfinite(estimate)):  # an infinite number takes part
                 continue
             assert exact == pytest.approx(estimate, rel=1e-4, abs=1e-5), (
