@@ -262,37 +262,18 @@ KernelStatus gatherDim(const DimIndexLoop &loop, void *out, const int64_t *outSt
   });
 }
 
-KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *targetStrides, const void *src,
-                        const int64_t *srcStrides, int itemSize, IndexFault *fault) {
-  if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
-    return s;
-  return byItemSize(itemSize, [&](auto tag) {
-    using T = decltype(tag);
-    return byIndexType(loop.indexType, [&](auto zero) {
-      dimLoop<T, decltype(zero)>(loop, static_cast<T *>(target), targetStrides,
-                                 static_cast<T *>(const_cast<void *>(src)), srcStrides,
-                                 [](T &to, T &from) { to = from; });
-      return KernelStatus::Ok;
-    });
-  });
-}
-
-KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target, const int64_t *targetStrides,
-                           const void *src, const int64_t *srcStrides, IndexFault *fault) {
-  if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
-    return s;
-  return byDType(dtype, [&](auto tag) {
-    using T = decltype(tag);
-    return byIndexType(loop.indexType, [&](auto zero) {
-      dimLoop<T, decltype(zero)>(loop, static_cast<T *>(target), targetStrides,
-                                 static_cast<T *>(const_cast<void *>(src)), srcStrides,
-                                 [](T &to, T &from) { to = plus(to, from); });
-      return KernelStatus::Ok;
-    });
-  });
-}
-
 namespace {
+
+/// op(target element, source element) over the loop, elements of type T.
+template <class T, class Op>
+KernelStatus intoTarget(const DimIndexLoop &loop, void *target, const int64_t *targetStrides, const void *src,
+                        const int64_t *srcStrides, Op op) {
+  return byIndexType(loop.indexType, [&](auto zero) {
+    dimLoop<T, decltype(zero)>(loop, static_cast<T *>(target), targetStrides, static_cast<T *>(const_cast<void *>(src)),
+                               srcStrides, op);
+    return KernelStatus::Ok;
+  });
+}
 
 /// Max and min by N7: NaN wins, -0 < +0. A Bit is 0 or 1.
 template <class T> T combined(Combine how, T a, T b) {
@@ -315,6 +296,26 @@ template <class T> T combined(Combine how, T a, T b) {
 
 } // namespace
 
+KernelStatus scatterDim(const DimIndexLoop &loop, void *target, const int64_t *targetStrides, const void *src,
+                        const int64_t *srcStrides, int itemSize, IndexFault *fault) {
+  if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
+    return s;
+  return byItemSize(itemSize, [&](auto tag) {
+    using T = decltype(tag);
+    return intoTarget<T>(loop, target, targetStrides, src, srcStrides, [](T &to, T &from) { to = from; });
+  });
+}
+
+KernelStatus scatterAddDim(const DimIndexLoop &loop, DType dtype, void *target, const int64_t *targetStrides,
+                           const void *src, const int64_t *srcStrides, IndexFault *fault) {
+  if (KernelStatus s = checkLoop(loop, fault); s != KernelStatus::Ok)
+    return s;
+  return byDType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    return intoTarget<T>(loop, target, targetStrides, src, srcStrides, [](T &to, T &from) { to = plus(to, from); });
+  });
+}
+
 KernelStatus scatterReduceDim(const DimIndexLoop &loop, Combine combine, DType dtype, void *target,
                               const int64_t *targetStrides, const void *src, const int64_t *srcStrides,
                               IndexFault *fault) {
@@ -322,12 +323,8 @@ KernelStatus scatterReduceDim(const DimIndexLoop &loop, Combine combine, DType d
     return s;
   return byDType(dtype, [&](auto tag) {
     using T = decltype(tag);
-    return byIndexType(loop.indexType, [&](auto zero) {
-      dimLoop<T, decltype(zero)>(loop, static_cast<T *>(target), targetStrides,
-                                 static_cast<T *>(const_cast<void *>(src)), srcStrides,
-                                 [combine](T &to, T &from) { to = combined(combine, to, from); });
-      return KernelStatus::Ok;
-    });
+    return intoTarget<T>(loop, target, targetStrides, src, srcStrides,
+                         [combine](T &to, T &from) { to = combined(combine, to, from); });
   });
 }
 

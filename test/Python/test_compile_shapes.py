@@ -28,13 +28,15 @@ PROGRAMS = {
     "triangles": lambda x: x.tril() + x.triu(1),
     "diagonal": lambda x: torch.diag(x) * 2 + torch.diagonal(x + 1),
     "diagonal written": lambda x: (lambda y: (y.diagonal().fill_(5), y)[1])(x * 2),
-    "pad": lambda x: torch.pad(x * 2, (1, 2), value=3.0) + 1,
-    "reflect": lambda x: torch.pad(x, (1, 2), mode="reflect") + 1,
+    "pad": lambda x: torch.nn.functional.pad(x * 2, (1, 2), value=3.0) + 1,
+    "reflect": lambda x: torch.nn.functional.pad(x, (1, 2), mode="reflect") + 1,
     "repeat": lambda x: x.repeat(2, 1) + x.repeat_interleave(2, 0),
     "stack": lambda x: torch.hstack([x, x + 1]) * 2,
     "grid": lambda x: torch.meshgrid(x[0], x[1] + 1, indexing="xy")[0] * 2,
     "einsum": lambda x: torch.einsum("ij,kj->ik", x, x + 1),
-    "resize": lambda x: torch.interpolate(x[None, None], scale_factor=2, mode="bilinear") + 1,
+    "resize": lambda x: (
+        torch.nn.functional.interpolate(x[None, None], scale_factor=2, mode="bilinear") + 1
+    ),
     "slice_scatter": lambda x: torch.slice_scatter(x + 1, x[:, 1:3] * 2, 1, 1, 3),
     "take": lambda x: torch.take(x + 1, torch.tensor([0, -1, 2])) * 2,
     "sort": lambda x: torch.sort(x * 3, 1).values + 1,

@@ -193,7 +193,7 @@ def test_powers_and_chains() -> None:
 
 def test_bilinear() -> None:
     x, y, w, b = draw(4, 2, 3), draw(4, 2, 5), draw(6, 3, 5), draw(6)
-    found = torch.bilinear(*tensors(x, y, w, b))
+    found = torch.nn.functional.bilinear(*tensors(x, y, w, b))
     np.testing.assert_array_equal(found.numpy(), np.einsum("abi,kij,abj->abk", x, w, y) + b)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
-interpolate = pytest.importorskip("torchc.nn._spatial").interpolate
+interpolate = torch.nn.functional.interpolate
 
 
 def cubic(t: float) -> float:
@@ -163,7 +163,7 @@ def test_grid_sample(mode: str, rank: int, padding: str, align: bool) -> None:
     a = rng.standard_normal((1, 2, *(4, 5, 3)[:rank]))
     g = rng.uniform(-1.6, 1.6, (1, *(3, 4, 2)[:rank], rank))
     x, grid = torch.from_numpy(a).requires_grad_(), torch.from_numpy(g).requires_grad_()
-    found = torch.grid_sample(x, grid, mode, padding, align)
+    found = torch.nn.functional.grid_sample(x, grid, mode, padding, align)
     for c in range(2):
         np.testing.assert_allclose(
             found[0, c].detach().numpy(), sampled(a[0, c], g[0], mode, padding, align), atol=1e-12
@@ -173,31 +173,40 @@ def test_grid_sample(mode: str, rank: int, padding: str, align: bool) -> None:
     gx, gg = torch.autograd.grad(found.sum(), (x, grid))
     v = torch.from_numpy(rng.standard_normal(g.shape))
     eps = 1e-7
-    up, down = (torch.grid_sample(x, grid + v * e, mode, padding, align).sum() for e in (eps, -eps))
+    up, down = (
+        torch.nn.functional.grid_sample(x, grid + v * e, mode, padding, align).sum()
+        for e in (eps, -eps)
+    )
     assert ((up - down) / (2 * eps)).item() == pytest.approx(
         (gg * v).sum().item(), rel=1e-4, abs=1e-5
     )
-    ones = torch.grid_sample(torch.ones_like(x), grid, mode, padding, align).sum()
+    ones = torch.nn.functional.grid_sample(torch.ones_like(x), grid, mode, padding, align).sum()
     assert gx.sum().item() == pytest.approx(ones.item(), rel=1e-9)
 
 
 def test_affine_grid() -> None:
     theta = torch.tensor([[[1.0, 0, 0], [0, 1, 0]], [[0, -2, 0.5], [2, 0, 0]]], dtype=torch.float64)
     for align in (False, True):
-        grid = torch.affine_grid(theta, (2, 1, 3, 4), align)
+        grid = torch.nn.functional.affine_grid(theta, (2, 1, 3, 4), align)
         xs, ys = np.linspace(-1, 1, 4), np.linspace(-1, 1, 3)
         if not align:
             xs, ys = xs * 3 / 4, ys * 2 / 3
         x, y = np.meshgrid(xs, ys)
         np.testing.assert_allclose(grid[0].numpy(), np.stack([x, y], -1), atol=1e-15)
         np.testing.assert_allclose(grid[1].numpy(), np.stack([-2 * y + 0.5, 2 * x], -1), atol=1e-15)
-    assert torch.affine_grid(torch.ones(1, 3, 4), (1, 1, 2, 3, 4)).shape == (1, 2, 3, 4, 3)
+    assert torch.nn.functional.affine_grid(torch.ones(1, 3, 4), (1, 1, 2, 3, 4)).shape == (
+        1,
+        2,
+        3,
+        4,
+        3,
+    )
     with pytest.raises(ValueError, match="affine"):
-        torch.affine_grid(torch.ones(1, 2, 2), (1, 1, 2, 3))
+        torch.nn.functional.affine_grid(torch.ones(1, 2, 2), (1, 1, 2, 3))
     with pytest.raises(RuntimeError):
-        torch.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 3))
+        torch.nn.functional.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 3))
     with pytest.raises(ValueError, match="mode"):
-        torch.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2), "cubic")
+        torch.nn.functional.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2), "cubic")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
 
-spatial = pytest.importorskip("torchc.nn._spatial")
 SHAPE = (2, 3, 4)
 
 
@@ -77,23 +76,23 @@ MOVES: list[tuple[str, Callable[[Any], Any], Callable[[np.ndarray], Any]]] = [
     ("trace", lambda x: x[0].trace(), lambda a: np.trace(a[0])),
     (
         "pad",
-        lambda x: torch.pad(x, (1, 2, 0, 1), value=7),
+        lambda x: torch.nn.functional.pad(x, (1, 2, 0, 1), value=7),
         lambda a: np.pad(a, [(0, 0), (0, 1), (1, 2)], constant_values=7),
     ),
     (
         "pad negative",
-        lambda x: torch.pad(x, (-1, 2)),
+        lambda x: torch.nn.functional.pad(x, (-1, 2)),
         lambda a: np.pad(a[:, :, 1:], [(0, 0), (0, 0), (0, 2)]),
     ),
-    ("pad reflect", lambda x: torch.pad(x, (2, 1), mode="reflect"), pad_reflect),
+    ("pad reflect", lambda x: torch.nn.functional.pad(x, (2, 1), mode="reflect"), pad_reflect),
     (
         "pad replicate",
-        lambda x: torch.pad(x, (2, 1), mode="replicate"),
+        lambda x: torch.nn.functional.pad(x, (2, 1), mode="replicate"),
         lambda a: np.pad(a, [(0, 0), (0, 0), (2, 1)], mode="edge"),
     ),
     (
         "pad circular",
-        lambda x: torch.pad(x, (2, 1), mode="circular"),
+        lambda x: torch.nn.functional.pad(x, (2, 1), mode="circular"),
         lambda a: np.pad(a, [(0, 0), (0, 0), (2, 1)], mode="wrap"),
     ),
     (
@@ -225,7 +224,7 @@ def test_sums_to_a_size() -> None:
 
 def test_windows_and_their_sum() -> None:
     x = torch.arange(40, dtype=torch.float64).reshape(1, 2, 4, 5)
-    columns = spatial.unfold(x, (2, 3), padding=1, stride=2)
+    columns = torch.nn.functional.unfold(x, (2, 3), padding=1, stride=2)
     padded = np.pad(x.numpy(), [(0, 0), (0, 0), (1, 1), (1, 1)])
     expected = [
         padded[0, c, i : i + 2, j : j + 3].reshape(-1)
@@ -235,19 +234,19 @@ def test_windows_and_their_sum() -> None:
     ]
     blocks = np.array(expected).reshape(9, 2 * 6).T
     np.testing.assert_array_equal(columns[0].numpy(), blocks)
-    ones = spatial.unfold(torch.ones_like(x), (2, 3), padding=1, stride=2)
-    counts = spatial.fold(ones, (4, 5), (2, 3), padding=1, stride=2)
-    summed = spatial.fold(columns, (4, 5), (2, 3), padding=1, stride=2)
+    ones = torch.nn.functional.unfold(torch.ones_like(x), (2, 3), padding=1, stride=2)
+    counts = torch.nn.functional.fold(ones, (4, 5), (2, 3), padding=1, stride=2)
+    summed = torch.nn.functional.fold(columns, (4, 5), (2, 3), padding=1, stride=2)
     np.testing.assert_array_equal(summed.numpy(), (x * counts).numpy())
 
 
 def test_channels_and_space() -> None:
     x = torch.arange(2 * 8 * 3 * 2).reshape(2, 8, 3, 2)
-    shuffled = spatial.pixel_shuffle(x, 2)
+    shuffled = torch.nn.functional.pixel_shuffle(x, 2)
     expected = x.numpy().reshape(2, 2, 2, 2, 3, 2).transpose(0, 1, 4, 2, 5, 3).reshape(2, 2, 6, 4)
     np.testing.assert_array_equal(shuffled.numpy(), expected)
-    assert torch.equal(spatial.pixel_unshuffle(shuffled, 2), x)
-    groups = spatial.channel_shuffle(x, 4)
+    assert torch.equal(torch.nn.functional.pixel_unshuffle(shuffled, 2), x)
+    groups = torch.nn.functional.channel_shuffle(x, 4)
     expected = x.numpy().reshape(2, 4, 2, 3, 2).swapaxes(1, 2).reshape(2, 8, 3, 2)
     np.testing.assert_array_equal(groups.numpy(), expected)
 
@@ -274,9 +273,12 @@ def test_channels_and_space() -> None:
         (RuntimeError, lambda: torch.diagonal(torch.ones(3, 3), 0, 1, 1)),
         (RuntimeError, lambda: torch.diag(torch.ones(1, 1, 1))),
         (RuntimeError, lambda: torch.trace(torch.ones(3))),
-        (RuntimeError, lambda: torch.pad(torch.ones(3), (1, 1, 1))),
-        (RuntimeError, lambda: torch.pad(torch.ones(1, 3), (3, 0), mode="reflect")),
-        (NotImplementedError, lambda: torch.pad(torch.ones(3), (1, 1), mode="reflect")),
+        (RuntimeError, lambda: torch.nn.functional.pad(torch.ones(3), (1, 1, 1))),
+        (RuntimeError, lambda: torch.nn.functional.pad(torch.ones(1, 3), (3, 0), mode="reflect")),
+        (
+            NotImplementedError,
+            lambda: torch.nn.functional.pad(torch.ones(3), (1, 1), mode="reflect"),
+        ),
         (RuntimeError, lambda: torch.hstack([])),
         (RuntimeError, lambda: torch.meshgrid(torch.ones(2, 2))),
         (RuntimeError, lambda: torch.cartesian_prod(torch.ones(2, 2))),
