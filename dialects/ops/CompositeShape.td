@@ -131,6 +131,9 @@ def : Composite<"images of another size", [
 
 def : Composite<"images read at the points of a grid; the points that an affine map sends a grid to", [
   Api<"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? align_corners=None) -> Tensor", functionOnly, "gridSample">,
+  Api<"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", functionOnly, "gridSampler">,
+  Api<"grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", functionOnly, "gridSampler">,
+  Api<"grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", functionOnly, "gridSampler">,
   Api<"affine_grid(Tensor theta, int[] size, bool? align_corners=None) -> Tensor", functionOnly, "affineGrid">]>;
 
 //===-- values of a mask ---------------------------------------------------------------------------------------===//

@@ -168,6 +168,11 @@ def test_grid_sample(mode: str, rank: int, padding: str, align: bool) -> None:
         np.testing.assert_allclose(
             found[0, c].detach().numpy(), sampled(a[0, c], g[0], mode, padding, align), atol=1e-12
         )
+    numbers = (
+        ["bilinear", "nearest", "bicubic"].index(mode),
+        ["zeros", "border", "reflection"].index(padding),
+    )
+    assert torch.equal(torch.grid_sampler(x, grid, *numbers, align), found)
     if mode == "nearest":
         return
     gx, gg = torch.autograd.grad(found.sum(), (x, grid))

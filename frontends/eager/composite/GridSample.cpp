@@ -190,6 +190,15 @@ Tensor gridSample(const Tensor &input, const Tensor &grid, std::string_view mode
   return as(reshaped(y, shape), input->dtype);
 }
 
+/// With the modes as PyTorch numbers them: bilinear, nearest, bicubic; zeros, border, reflection.
+Tensor gridSampler(const Tensor &input, const Tensor &grid, int64_t mode, int64_t padding, bool alignCorners) {
+  static constexpr std::string_view modes[] = {"bilinear", "nearest", "bicubic"};
+  static constexpr std::string_view borders[] = {"zeros", "border", "reflection"};
+  if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
+    fail("grid_sampler(): expected modes from 0 to 2, got " + std::to_string(mode) + " and " + std::to_string(padding));
+  return gridSample(input, grid, modes[mode], borders[padding], alignCorners);
+}
+
 /// Where an affine map sends the points of an image of `size`: [N, H, W, 2] or [N, D, H, W, 3].
 Tensor affineGrid(const Tensor &theta, IntList size, std::optional<bool> alignCorners) {
   int spatial = int(size.size()) - 2;
