@@ -88,8 +88,7 @@ TEST(Eager, InplaceAndVersions) {
   Tensor l = arange(4, {}, 1, DType::F32);
   EXPECT_THAT(errorOf([&] { add_(narrow(l, 0, 1, 3), narrow(l, 0, 0, 3)); }), HasSubstr("single memory location"));
   Tensor m = make({1, 2, 3, 4}, {2, 2});
-  add_(m, transpose(m, 0, 1));
-  EXPECT_THAT(values(m), ElementsAre(2, 5, 5, 8));
+  EXPECT_THAT(errorOf([&] { add_(m, transpose(m, 0, 1)); }), HasSubstr("single memory location"));
   Tensor out = empty({0});
   add_out(out, a, 1);
   EXPECT_THAT(values(out), ElementsAre(1, 1));
