@@ -31,11 +31,14 @@ def _call(name: str, **options: Any) -> Any:
     return lambda F, *args: getattr(F, name)(*args, **options)
 
 
-REAL = "sigmoid erf erfc lgamma digamma expm1 exp2 log1p log2 log10 sinh cosh atan asinh acosh rsqrt".split()
+REAL = (
+    "sigmoid erf erfc lgamma expm1 exp2 log1p log2 log10 sinh cosh atan asinh acosh rsqrt".split()
+)
 SMALL = (DType.I8, DType.I64, *FLOATS)
 
 ROWS: tuple[Row, ...] = (
     *(Row(n, _call(n), few_unary, SMALL) for n in REAL),
+    Row("digamma", _call("digamma"), few_unary, SMALL, grad=False),
     *(Row(n, _call(n), unit_unary, SMALL) for n in "asin acos atanh erfinv".split()),
     *(Row(n, _call(n), angles, SMALL) for n in "sin cos tan".split()),
     Row("silu", _call("silu"), few_unary, FLOATS),
@@ -90,13 +93,16 @@ ROWS: tuple[Row, ...] = (
     Row("logaddexp2", _call("logaddexp2"), few_binary, FLOATS),
     *(
         Row(n, _call(n), few_unary, FLOATS)
-        for n in "hardtanh relu6 hardsigmoid hardswish leaky_relu elu selu mish softplus logsigmoid softsign "
-        "tanhshrink softshrink hardshrink".split()
+        for n in "relu6 hardsigmoid hardswish leaky_relu elu selu mish softplus logsigmoid softsign "
+        "tanhshrink".split()
     ),
+    Row("hardtanh", _call("hardtanh", min_val=-0.77, max_val=0.913), few_unary, FLOATS),
+    Row("softshrink", _call("softshrink", lambd=0.47), few_unary, FLOATS),
+    Row("hardshrink", _call("hardshrink", lambd=0.47), few_unary, FLOATS),
     Row("elu alpha", _call("elu", alpha=0.3), few_unary, FLOATS),
     Row("celu", _call("celu", alpha=0.7), few_unary, FLOATS),
     Row("softplus beta", _call("softplus", beta=2.5, threshold=4), few_unary, FLOATS),
-    Row("threshold", lambda F, x: F.threshold(x, 0.5, 2.5), few_unary, FLOATS),
+    Row("threshold", lambda F, x: F.threshold(x, 0.47, 2.5), few_unary, FLOATS),
     Row("prelu", _call("prelu"), prelus, FLOATS),
     Row("glu", _call("glu"), halves, FLOATS),
 )

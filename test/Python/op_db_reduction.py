@@ -203,6 +203,10 @@ def _attend(F: Any, q: Any, k: Any, v: Any, mask: Any, causal: bool) -> Any:
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
 
 
+def _bce(F: Any, x: Any, t: Any, weight: Any, pos: Any, reduction: str) -> Any:
+    return F.binary_cross_entropy(F.sigmoid(x), t, weight, reduction)
+
+
 P = (2, 1, float("inf"), float("-inf"), 0, 3, 0.5)
 
 
@@ -228,7 +232,7 @@ ROWS: tuple[Row, ...] = (
         one_dim,
         (DType.U8, DType.I32, *FLOATS),
     ),
-    *(Row(f"norm {p}", _norm(p), few_reductions, FLOATS) for p in P),
+    *(Row(f"norm {p}", _norm(p), few_reductions, FLOATS, grad=p != 0) for p in P),
     Row("cumsum", _call("cumsum"), scans),
     Row("cumprod", _call("cumprod"), factors, NUMERIC),
     Row("cummax", _call("cummax"), scans),
@@ -239,6 +243,7 @@ ROWS: tuple[Row, ...] = (
     Row("group_norm", _call("group_norm"), groups, FLOATS),
     Row("batch_norm", _call("batch_norm"), batches, FLOATS),
     Row("dropout", _drop, drops, FLOATS, grad=False),
-    Row("bce", _call("binary_cross_entropy"), targets, FLOATS),
+    Row("bce", _bce, logits, FLOATS),
+    Row("bce ends", _call("binary_cross_entropy"), targets, FLOATS, grad=False),
     Row("bce_logits", _call("binary_cross_entropy_with_logits"), logits, FLOATS),
 )

@@ -113,6 +113,12 @@ def test_gradients_at_zero_are_finite():
     assert y.grad[0].item() == 3.0 and y.grad[1].item() == pytest.approx(1.0)
 
 
+def test_limits_keep_the_gradient_at_a_tie():
+    x = torch.ones(3, requires_grad=True)
+    torch.clamp(x, 1, 1).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
 def test_special_functions():
     x = torch.tensor([-1.5, -0.2, 0.3, 2.0], dtype=torch.float64)
     numbers = x.tolist()

@@ -16,6 +16,7 @@ Rows reductionRows();
 Rows productRows();
 Rows normRows();
 Rows controlRows();
+Rows mathRows();
 
 /// -1 -> rank-1; Value error outside the range.
 int64_t axisOf(const NodeRun &n, int64_t axis, int64_t rank);

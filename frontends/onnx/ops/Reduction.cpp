@@ -1,4 +1,5 @@
 #include "frontends/onnx/ops/Ops.h"
+#include <algorithm>
 
 namespace torchc::onnx {
 namespace {
@@ -19,6 +20,18 @@ template <Tensor (*F)(const Tensor &, IntList, bool)> void reduce(NodeRun &n) {
 
 /// Sums keep the operand's type here, integers too.
 Tensor total(const Tensor &x, IntList axes, bool keep) { return sum(x, axes, keep, x.dtype()); }
+Tensor productOf(const Tensor &x, IntList axes, bool keep) {
+  Tensor p = x;
+  for (int64_t a : axes) // ascending or not, one axis at a time keeps their numbers
+    p = x.dim() ? prod(p, a, true, x.dtype()) : p;
+  if (keep || !x.dim())
+    return p;
+  std::vector<int64_t> shape;
+  for (int64_t i = 0; i < x.dim(); i++)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end())
+      shape.push_back(x.sizes()[size_t(i)]);
+  return reshape(p, shape);
+}
 Tensor average(const Tensor &x, IntList axes, bool keep) {
   if (isFloat(x.dtype()))
     return mean(x, axes, keep);
@@ -56,10 +69,12 @@ template <Tensor (*F)(const Tensor &, std::optional<int64_t>, bool)> void positi
 }
 
 const HandlerRow rows[] = {
-    {"ReduceSum", reduce<total>},         {"ReduceMean", reduce<average>},    {"ReduceMax", reduce<largest>},
-    {"ReduceMin", reduce<smallest>},      {"ReduceL1", reduce<norm1>},        {"ReduceL2", reduce<norm2>},
-    {"ReduceSumSquare", reduce<squares>}, {"ReduceLogSum", reduce<logOfSum>}, {"ReduceLogSumExp", reduce<logOfExps>},
-    {"ArgMax", position<argmax>},         {"ArgMin", position<argmin>},
+    {"ReduceProd", reduce<productOf>},  {"ReduceSum", reduce<total>},
+    {"ReduceMean", reduce<average>},    {"ReduceMax", reduce<largest>},
+    {"ReduceMin", reduce<smallest>},    {"ReduceL1", reduce<norm1>},
+    {"ReduceL2", reduce<norm2>},        {"ReduceSumSquare", reduce<squares>},
+    {"ReduceLogSum", reduce<logOfSum>}, {"ReduceLogSumExp", reduce<logOfExps>},
+    {"ArgMax", position<argmax>},       {"ArgMin", position<argmin>},
 };
 
 } // namespace

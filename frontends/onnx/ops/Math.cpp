@@ -1,0 +1,103 @@
+// Functions of real numbers, bits, remainders, and activations made of them.
+#include "frontends/eager/Index.h"
+#include "frontends/onnx/ops/Ops.h"
+
+namespace torchc::onnx {
+namespace {
+
+template <Tensor (*F)(const Tensor &)> void unary(NodeRun &n) { n.set(F(n.tensor(0))); }
+template <Tensor (*F)(const Tensor &, const Operand &)> void binary(NodeRun &n) { n.set(F(n.tensor(0), n.tensor(1))); }
+
+void rounded(NodeRun &n) { n.set(round(n.tensor(0))); }
+/// The result has the base's type.
+void power(NodeRun &n) {
+  Tensor x = n.tensor(0), y = legacyBroadcast(n, x, n.tensor(1));
+  n.set(to(pow(x, y), x.dtype()));
+}
+/// Python's remainder, or C's with fmod.
+void modulo(NodeRun &n) {
+  Tensor x = n.tensor(0), y = n.tensor(1);
+  n.set(n.intAttr("fmod") ? fmod(x, y) : remainder(x, y));
+}
+void shift(NodeRun &n) {
+  Tensor x = n.tensor(0), y = n.tensor(1);
+  n.set(n.textAttr("direction") == "LEFT" ? bitwise_left_shift(x, y) : bitwise_right_shift(x, y));
+}
+void isInfinite(NodeRun &n) {
+  Tensor x = n.tensor(0);
+  bool high = n.intAttr("detect_positive", 1), low = n.intAttr("detect_negative", 1);
+  if (high && low)
+    return n.set(isinf(x));
+  n.set(high ? isposinf(x) : low ? isneginf(x) : logical_and(isposinf(x), isneginf(x)));
+}
+void cumulative(NodeRun &n) {
+  Tensor x = n.tensor(0);
+  int64_t axis = axisOf(n, item(n.tensor(1)).toInt(), x.dim());
+  if (n.intAttr("exclusive"))
+    n.unsupported("an exclusive CumSum");
+  if (!n.intAttr("reverse"))
+    return n.set(cumsum(x, axis, x.dtype()));
+  std::vector<int64_t> backwards;
+  for (int64_t i = x.dim() ? x.sizes()[size_t(axis)] : 1; i-- > 0;)
+    backwards.push_back(i);
+  Tensor order = intVector(backwards);
+  n.set(index_select(cumsum(index_select(x, axis, order), axis, x.dtype()), axis, order));
+}
+
+void gaussian(NodeRun &n) { n.set(gelu(n.tensor(0), n.textAttr("approximate", "none"))); }
+void exponentialLinear(NodeRun &n) { n.set(elu(n.tensor(0), n.floatAttr("alpha", 1))); }
+void scaledLinear(NodeRun &n) {
+  double alpha = n.floatAttr("alpha", 1.67326319217681884765625),
+         gamma = n.floatAttr("gamma", 1.05070102214813232421875);
+  n.set(elu(n.tensor(0), alpha, gamma));
+}
+void continuousLinear(NodeRun &n) { n.set(celu(n.tensor(0), n.floatAttr("alpha", 1))); }
+void soft(NodeRun &n) { n.set(softplus(n.tensor(0))); }
+void shrink(NodeRun &n) {
+  Tensor x = n.tensor(0);
+  double lambd = n.floatAttr("lambd", 0.5), bias = n.floatAttr("bias");
+  n.set(where(lt(x, -lambd), add(x, bias), where(gt(x, lambd), sub(x, bias), mul(x, 0))));
+}
+
+const HandlerRow rows[] = {
+    {"Sigmoid", unary<sigmoid>},
+    {"Erf", unary<erf>},
+    {"Sin", unary<sin>},
+    {"Cos", unary<cos>},
+    {"Tan", unary<tan>},
+    {"Asin", unary<asin>},
+    {"Acos", unary<acos>},
+    {"Atan", unary<atan>},
+    {"Sinh", unary<sinh>},
+    {"Cosh", unary<cosh>},
+    {"Asinh", unary<asinh>},
+    {"Acosh", unary<acosh>},
+    {"Atanh", unary<atanh>},
+    {"Floor", unary<floor>},
+    {"Ceil", unary<ceil>},
+    {"Round", rounded},
+    {"Reciprocal", unary<reciprocal>},
+    {"IsNaN", unary<isnan>},
+    {"IsInf", isInfinite},
+    {"Pow", power},
+    {"Mod", modulo},
+    {"BitShift", shift},
+    {"BitwiseAnd", binary<bitwise_and>},
+    {"BitwiseOr", binary<bitwise_or>},
+    {"BitwiseXor", binary<bitwise_xor>},
+    {"BitwiseNot", unary<bitwise_not>},
+    {"CumSum", cumulative},
+    {"Gelu", gaussian},
+    {"Elu", exponentialLinear},
+    {"Selu", scaledLinear},
+    {"Celu", continuousLinear},
+    {"Mish", unary<mish>},
+    {"Softplus", soft},
+    {"Shrink", shrink},
+};
+
+} // namespace
+
+Rows mathRows() { return Rows(rows, std::size(rows)); }
+
+} // namespace torchc::onnx
