@@ -35,7 +35,15 @@ def _extent(n: int, k: int, s: int, p: int, d: int) -> int:
 def convolution(dims: int, transposed: bool) -> Callable[..., None]:
     """The check of convNd or conv_transposeNd, called with its arguments."""
 
-    def check(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, *rest: Any, **named: Any) -> None:
+    def check(
+        x: Any,
+        w: Any,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        *rest: Any,
+        **named: Any,
+    ) -> None:
         order = ("output_padding", "groups", "dilation") if transposed else ("dilation", "groups")
         options = dict(zip(order, rest, strict=False)) | named
         groups = options.get("groups", 1)
@@ -50,12 +58,16 @@ def convolution(dims: int, transposed: bool) -> Callable[..., None]:
             raise RuntimeError(f"groups {groups}, weight of shape {w.shape}")
         channels = x.shape[-dims - 1]
         if channels != (w.shape[0] if transposed else w.shape[1] * groups) or w.shape[0] % groups:
-            raise RuntimeError(f"{channels} channels for a weight of shape {w.shape} in {groups} groups")
+            raise RuntimeError(
+                f"{channels} channels for a weight of shape {w.shape} in {groups} groups"
+            )
         outputs = w.shape[1] * groups if transposed else w.shape[0]
         if bias is not None and bias.shape != (outputs,):
             raise RuntimeError(f"bias of shape {bias.shape}, expected ({outputs},)")
         if isinstance(padding, str):
-            if padding not in ("same", "valid") or (padding == "same" and any(s != 1 for s in steps)):
+            if padding not in ("same", "valid") or (
+                padding == "same" and any(s != 1 for s in steps)
+            ):
                 raise RuntimeError(f"padding {padding!r} with stride {steps}")
             return
         pads = _list(padding, dims, "padding", 0)
@@ -63,7 +75,9 @@ def convolution(dims: int, transposed: bool) -> Callable[..., None]:
         if transposed:
             extra = _list(options.get("output_padding", 0), dims, "output_padding", 0)
             if any(e >= max(s, d) for e, s, d in zip(extra, steps, spread, strict=True)):
-                raise RuntimeError(f"output_padding {extra} must be smaller than stride or dilation")
+                raise RuntimeError(
+                    f"output_padding {extra} must be smaller than stride or dilation"
+                )
             out = [
                 (n - 1) * s - 2 * p + d * (k - 1) + e + 1
                 for n, s, p, d, k, e in zip(sizes, steps, pads, spread, kernel, extra, strict=True)
@@ -79,7 +93,9 @@ def convolution(dims: int, transposed: bool) -> Callable[..., None]:
 def pool(dims: int, average: bool) -> Callable[..., None]:
     """The check of max_poolNd or avg_poolNd."""
 
-    def check(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, *rest: Any, **named: Any) -> None:
+    def check(
+        x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, *rest: Any, **named: Any
+    ) -> None:
         order = ("ceil_mode", "count_include_pad", "divisor_override") if average else ("dilation",)
         options = dict(zip(order, rest, strict=False)) | named
         kernel = _list(kernel_size, dims, "kernel_size", 1)
