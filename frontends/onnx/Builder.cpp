@@ -63,8 +63,6 @@ void Builder::addStep(const Node &n, Scope &scope) {
              (s.schema ? "torchc doesn't have this operator" : "no such operator in opset " + std::to_string(opset)) +
              " (byte " + std::to_string(n.offset) + " of the file)");
   if (s.schema) {
-    if (s.schema->deprecated)
-      fail(ErrorKind::Value, titleOf(n) + ": not an operator of opset " + std::to_string(opset) + " any more");
     checkCount(n, "inputs", n.inputs.size(), s.schema->minInputs, s.schema->maxInputs);
     checkCount(n, "outputs", n.outputs.size(), s.schema->minOutputs, s.schema->maxOutputs);
     checkAttributes(n, *s.schema);

@@ -185,7 +185,7 @@ V prodOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type)
 }
 V cumsumOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
   if (!type.dims.size())
-    return V();
+    return b.node("Identity", {b.cast(in[0], type.dtype)}, type);
   V axis = b.node("Squeeze", {b.ints({a[0].i})}, {DType::I64, Dims()});
   return b.node("CumSum", {b.cast(in[0], type.dtype), axis}, type, {{"reverse", a[1].i}});
 }
@@ -201,12 +201,91 @@ V attentionOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &
   return b.cast(attention.whole(), type.dtype);
 }
 
+std::vector<int64_t> bothSides(const Attr &padding) {
+  std::vector<int64_t> pads = listOf(padding);
+  pads.insert(pads.end(), padding.list, padding.list + padding.size);
+  return pads;
+}
+
+V convOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return b.node("Conv", in, type,
+                {{"strides", listOf(a[0])}, {"pads", bothSides(a[1])}, {"dilations", listOf(a[2])}, {"group", a[3].i}});
+}
+
+/// The convolution's gradient for its input; a = size, stride, padding, dilation, groups.
+V convInputOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  Dims y = b.dims(in[0]), w = b.dims(in[1]);
+  std::vector<int64_t> more;
+  for (uint32_t i = 0; i < a[1].size; i++) {
+    int d = int(i) + 2;
+    int64_t plain = (y[d] - 1) * a[1].list[i] - 2 * a[2].list[i] + a[3].list[i] * (w[d] - 1) + 1;
+    more.push_back(type.dims[d] - plain);
+    if (more.back() < 0)
+      return V();
+  }
+  return b.node("ConvTranspose", in, type,
+                {{"strides", listOf(a[1])},
+                 {"pads", bothSides(a[2])},
+                 {"dilations", listOf(a[3])},
+                 {"group", a[4].i},
+                 {"output_padding", more}});
+}
+
+/// Planes with a batch dimension in front, as ONNX wants them.
+template <class Node> V overPlanes(GraphBuilder &b, V x, size_t spatial, const TensorType &type, Node node) {
+  Dims dims = b.dims(x), result = type.dims;
+  if (dims.size() == int(spatial) + 2)
+    return node(x, type);
+  dims.insert(0, 1), result.insert(0, 1);
+  x = b.node("Reshape", {x, b.ints(listOf(dims))}, {b.dtype(x), dims});
+  return b.node("Reshape", {node(x, TensorType{type.dtype, result}), b.ints(listOf(type.dims))}, type);
+}
+
+/// ceil_mode where the result has a window more than whole ones give.
+int64_t roundsUp(const Dims &x, const Dims &y, const Attrs &a, int64_t dilation) {
+  int n = int(a[0].size), lead = x.size() - n;
+  for (int i = 0; i < n; i++)
+    if (y[lead + i] > (x[lead + i] + 2 * a[3].list[i] - dilation * (a[1].list[i] - 1) - 1) / a[2].list[i] + 1)
+      return 1;
+  return 0;
+}
+
+V maxPoolOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  if (!a[1].size || (type.dtype != DType::F32 && type.dtype != DType::F64 && type.dtype != DType::F16)) // adaptive
+    return V();
+  return overPlanes(b, in[0], a[0].size, type, [&](V x, const TensorType &t) {
+    return b.node("MaxPool", {x}, t,
+                  {{"kernel_shape", listOf(a[1])},
+                   {"strides", listOf(a[2])},
+                   {"pads", bothSides(a[3])},
+                   {"dilations", listOf(a[4])},
+                   {"ceil_mode", roundsUp(b.dims(x), t.dims, a, a[4].list[0])}});
+  });
+}
+
+V avgPoolOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  if (!a[1].size || a[5].i || !isFloat(type.dtype) || type.dtype == DType::BF16)
+    return V();
+  return overPlanes(b, in[0], a[0].size, type, [&](V x, const TensorType &t) {
+    return b.node("AveragePool", {x}, t,
+                  {{"kernel_shape", listOf(a[1])},
+                   {"strides", listOf(a[2])},
+                   {"pads", bothSides(a[3])},
+                   {"count_include_pad", a[4].i},
+                   {"ceil_mode", roundsUp(b.dims(x), t.dims, a, 1)}});
+  });
+}
+
 struct Row {
   OpId op;
   WriteOp write;
 };
 constexpr Row rows[] = {
     {OpId::Cast, castOp},
+    {OpId::Conv, convOp},
+    {OpId::ConvInput, convInputOp},
+    {OpId::MaxPool, maxPoolOp},
+    {OpId::AvgPool, avgPoolOp},
     {OpId::Reshape, reshapeOp},
     {OpId::Transpose, transposeOp},
     {OpId::Expand, expandOp},

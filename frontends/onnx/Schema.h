@@ -17,7 +17,6 @@ struct SchemaAttr {
 struct SchemaRow {
   uint16_t domainAt, nameAt, since;
   uint16_t minInputs, maxInputs, minOutputs, maxOutputs; // 65535: any number
-  uint8_t deprecated;
   uint16_t firstAttr, numAttrs;
   std::string_view name() const;
   const SchemaAttr *begin() const;

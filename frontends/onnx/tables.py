@@ -73,7 +73,7 @@ def schemas(out) -> None:
         ]
         rows.append(
             f"{{{pool(s.domain)}, {pool(s.name)}, {s.since_version}, {', '.join(map(str, limit))}, "
-            f"{int(s.deprecated)}, {first}, {len(attrs) - first}}},"
+            f"{first}, {len(attrs) - first}}},"
         )
     text = "".join(f'"{t}\\0"\n' for t in pool.offsets)
     out.write(f"static constexpr char schemaText[] =\n{text};\n")

@@ -207,8 +207,8 @@ signal.signal(signal.SIGALRM, interrupt)
 for _ in range(150):
     start = w[0].item()
     done = fired = False
-    signal.setitimer(signal.ITIMER_REAL, rng.random() * 0.0006 + 1e-6)
     try:
+        signal.setitimer(signal.ITIMER_REAL, rng.random() * 0.0006 + 1e-6)
         y = f()
         done = True
         while not fired: pass

@@ -20,7 +20,7 @@ REFUSED = {"uniform", "as_strided", "contiguous"}
 LACKING = set(
     """erfc erfinv lgamma digamma exp2 log2 log10 atan2 hypot copysign nextafter signbit logaddexp2 div_trunc div_floor
     floor_divide remainder fmod mod bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift
-    bitwise_right_shift cumprod cummax cummin dropout""".split()
+    bitwise_right_shift cumprod cummax cummin dropout max_pool_with_indices adaptive_max_pool""".split()
 )
 # What is written with operators of another order or with more roundings: equal up to the last digits.
 ROUNDED = set(

@@ -19,6 +19,9 @@ F = rng.standard_normal((3, 4), dtype=np.float32)
 G = rng.standard_normal((3, 4), dtype=np.float32)
 I = np.array([2, 0, -1], np.int64)  # noqa: E741
 B = F > 0
+X = rng.standard_normal((1, 2, 5, 6), dtype=np.float32)
+W = rng.standard_normal((3, 2, 3, 2), dtype=np.float32)
+Q = rng.integers(0, 255, (3, 4)).astype(np.uint8)
 
 
 def ints(*values: int) -> np.ndarray:
@@ -82,6 +85,16 @@ OPERATORS = [
     ("BatchNormalization", (F, G[0], G[1], G[2], np.abs(F[0])), {}), ("LpNormalization", (F,), {"axis": 1}),
     ("DepthToSpace", (np.arange(16, dtype=np.float32).reshape(1, 4, 2, 2),), {"blocksize": 2}),
     ("SpaceToDepth", (np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4),), {"blocksize": 2}),
+    ("CumSum", (F, np.int64(1)), {"exclusive": 1, "reverse": 1}),
+    ("Pad", (F, ints(1, 0, 1, 2), np.float32(3)), {}), ("Pad", (F, ints(1, 2, 0, 1)), {"mode": "reflect"}),
+    ("Sigmoid", (F,), {}), ("Erf", (F,), {}), ("Pow", (F * F, G), {}), ("Einsum", (F, G), {"equation": "ij,kj->ik"}),
+    ("Conv", (X, W, W[:, 0, 0, 0].copy()), {"pads": [1, 0, 0, 1], "strides": [2, 1]}),
+    ("MaxPool", (X,), {"kernel_shape": [3, 2], "ceil_mode": 1, "strides": [2, 2]}),
+    ("AveragePool", (X,), {"kernel_shape": [2, 2], "pads": [1, 0, 0, 1]}), ("GlobalAveragePool", (X,), {}),
+    ("ConvTranspose", (X, W.transpose(1, 0, 2, 3).copy()[:2]), {"strides": [2, 2], "output_padding": [1, 1]}),
+    ("Resize", (X, np.zeros(0, np.float32), np.array([1, 1, 2, 1.5], np.float32)), {"mode": "linear"}),
+    ("QuantizeLinear", (F, np.float32(0.1), np.uint8(3)), {}), ("MatMulInteger", (Q, Q.T.copy()), {}),
+    ("DequantizeLinear", (Q, np.float32(0.1), np.uint8(3)), {}), ("Hardmax", (F,), {}),
     ("Cast", (F,), {"to": TensorProto.INT32}), ("CastLike", (I, F), {}), ("Dropout", (F,), {}), ("Identity", (F,), {}),
 ]  # fmt: skip
 
@@ -97,6 +110,17 @@ def test_operator_against_the_reference(op: str, arrays: tuple, attrs: dict) -> 
     got = _run(data, feeds)["y0"]
     assert got.shape == np.shape(want) and got.dtype == want.dtype
     np.testing.assert_allclose(got, want, rtol=2e-6, atol=1e-6)
+
+
+def test_top_k_and_negative_pads() -> None:
+    data = _model(
+        [helper.make_node("TopK", ["x", "k"], ["y0", "y1"], largest=0)], {"x": F}, 2, k=ints(2)
+    )
+    got = _run(data, {"x": F})
+    assert np.array_equal(got["y1"], np.argsort(F, 1, kind="stable")[:, :2])
+    assert np.array_equal(got["y0"], np.sort(F, 1)[:, :2])
+    data = _model([helper.make_node("Pad", ["x", "p"], ["y0"])], {"x": F}, p=ints(-1, 0, 1, -2))
+    assert np.array_equal(_run(data, {"x": F})["y0"], np.pad(F[1:, :2], ((0, 1), (0, 0))))
 
 
 def test_split_gives_uneven_last_pieces() -> None:

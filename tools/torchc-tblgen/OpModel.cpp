@@ -269,8 +269,8 @@ static void markShadowed(Table &t) {
     all.push_back(&a);
   for (ApiModel *a : all)
     a->shadowed = !a->impl.empty() && !a->has("function") && any_of(all, [&](const ApiModel *b) {
-      return b->has("function") && b->name == a->name && b->params.size() == a->params.size() &&
-             !a->params.empty() && b->params[0].type == a->params[0].type;
+      return b->has("function") && b->name == a->name && b->params.size() == a->params.size() && !a->params.empty() &&
+             b->params[0].type == a->params[0].type;
     });
 }
 

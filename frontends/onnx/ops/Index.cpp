@@ -76,7 +76,10 @@ Tensor scattered(NodeRun &n, const Tensor &x, int64_t axis, const Tensor &index,
     return scatter(x, axis, index, source);
   if (how == "add")
     return scatter_add(x, axis, index, source);
-  n.unsupported("reduction '" + std::string(how) + "'");
+  std::string_view ours = how == "mul" ? "prod" : how == "max" ? "amax" : how == "min" ? "amin" : "";
+  if (ours.empty())
+    n.unsupported("reduction '" + std::string(how) + "'");
+  return scatter_reduce(x, axis, index, source, ours);
 }
 
 void scatterElements(NodeRun &n) {

@@ -32,16 +32,17 @@ void isInfinite(NodeRun &n) {
 }
 void cumulative(NodeRun &n) {
   Tensor x = n.tensor(0);
-  int64_t axis = axisOf(n, item(n.tensor(1)).toInt(), x.dim());
-  if (n.intAttr("exclusive"))
-    n.unsupported("an exclusive CumSum");
-  if (!n.intAttr("reverse"))
-    return n.set(cumsum(x, axis, x.dtype()));
-  std::vector<int64_t> backwards;
-  for (int64_t i = x.dim() ? x.sizes()[size_t(axis)] : 1; i-- > 0;)
-    backwards.push_back(i);
-  Tensor order = intVector(backwards);
-  n.set(index_select(cumsum(index_select(x, axis, order), axis, x.dtype()), axis, order));
+  int64_t axis = axisOf(n, n.integer(1), x.dim());
+  std::vector<int64_t> dims{axis};
+  bool back = n.intAttr("reverse");
+  Tensor y = back ? flip(x, dims) : x, s = cumsum(y, axis, x.dtype());
+  if (n.intAttr("exclusive")) { // the sum before each element: that of the one in front of it, 0 at the first
+    int64_t size = x.sizes()[size_t(axis)];
+    std::vector<int64_t> first = sizesOf(x);
+    first[size_t(axis)] = std::min<int64_t>(size, 1);
+    s = cat(std::vector<Tensor>{zeros(first, x.dtype()), narrow(s, axis, 0, std::max<int64_t>(size - 1, 0))}, axis);
+  }
+  n.set(back ? flip(s, dims) : s);
 }
 
 void gaussian(NodeRun &n) { n.set(gelu(n.tensor(0), n.textAttr("approximate", "none"))); }

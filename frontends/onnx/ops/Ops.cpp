@@ -7,7 +7,8 @@ const HandlerRow *findHandler(std::string_view domain, std::string_view op) {
   static const std::unordered_map<std::string_view, std::vector<const HandlerRow *>> table = [] {
     std::unordered_map<std::string_view, std::vector<const HandlerRow *>> t;
     for (Rows rows : {arithmeticRows(), comparisonRows(), activationRows(), shapeRows(), indexRows(), creationRows(),
-                      reductionRows(), productRows(), normRows(), controlRows(), mathRows()})
+                      reductionRows(), productRows(), normRows(), controlRows(), windowRows(), resampleRows(),
+                      recurrentRows(), quantRows(), orderRows(), statisticRows(), mathRows()})
       for (const HandlerRow &r : rows)
         t[r.op].push_back(&r);
     return t;

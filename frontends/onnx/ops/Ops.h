@@ -16,7 +16,19 @@ Rows reductionRows();
 Rows productRows();
 Rows normRows();
 Rows controlRows();
+Rows windowRows();
+Rows resampleRows();
+Rows recurrentRows();
+Rows quantRows();
+Rows orderRows();
+Rows statisticRows();
 Rows mathRows();
+
+/// x as uint8 with the scale and zero point of DynamicQuantizeLinear.
+struct Quantised {
+  Tensor values, scale, zero;
+};
+Quantised quantiseDynamically(const Tensor &x);
 
 /// -1 -> rank-1; Value error outside the range.
 int64_t axisOf(const NodeRun &n, int64_t axis, int64_t rank);
