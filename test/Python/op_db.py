@@ -22,7 +22,6 @@ from op_samples import (
     cast_samples,
     cat_samples,
     copy_samples,
-    cross_entropy_samples,
     dot_samples,
     expand_samples,
     extreme_samples,
@@ -47,6 +46,7 @@ from op_samples import (
     unary,
     where_samples,
 )
+from op_samples_loss import cross_entropy_samples
 from oracle.dtypes import FLOATS, DType
 
 # ---- rows
