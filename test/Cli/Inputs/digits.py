@@ -7,8 +7,17 @@ import torchc as torch
 from torchc import nn
 
 torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.95)
+model = nn.Sequential(
+    nn.Conv2d(1, 16, 3, padding=1),
+    nn.ReLU(),
+    nn.MaxPool2d(2),
+    nn.Conv2d(16, 32, 3, padding=1),
+    nn.ReLU(),
+    nn.MaxPool2d(2),
+    nn.Flatten(),
+    nn.Linear(128, 10),
+)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
 
 
 class Step(nn.Module):
@@ -26,7 +35,7 @@ class Step(nn.Module):
         return loss.detach()
 
 
-images, labels = torch.rand(50, 64), torch.rand(50, 10).argmax(1)
+images, labels = torch.rand(50, 1, 8, 8), torch.rand(50, 10).argmax(1)
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(exist_ok=True)
 Step()(images, labels)  # the momenta exist from the second step on
