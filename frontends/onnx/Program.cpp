@@ -119,6 +119,9 @@ std::vector<Value> Program::runBlock(Block &b, std::vector<Value> inputs, Frame 
     frame.slots[size_t(b.inputs[i])] = std::move(inputs[i]);
   for (auto &[slot, value] : b.constants)
     frame.slots[size_t(slot)] = value;
+  if (training)
+    for (auto &[slot, value] : b.constants)
+      frame.slots[size_t(slot)].trained = value.tensor.defined() && isFloat(value.tensor.dtype());
   for (Step &s : b.steps) {
     runStep(s, frame);
     for (int32_t slot : s.dead)
@@ -144,7 +147,8 @@ void Program::runStep(Step &s, Frame &frame) {
   for (const Place &p : s.inputs) {
     in.push_back(p.slot < 0 ? Value() : frame.at(p));
     known = std::min(known, in.back().known);
-    wantsGrad |= in.back().tensor.defined() && in.back().tensor.requiresGrad() && isGradEnabled();
+    const Value &v = in.back();
+    wantsGrad |= v.trained || (v.tensor.defined() && v.tensor.requiresGrad() && isGradEnabled());
   }
   if (s.function)
     return put(runBlock(*s.function, std::move(in), nullptr));
@@ -174,6 +178,7 @@ void Program::runStep(Step &s, Frame &frame) {
   for (Value &v : results) {
     if (s.graphs.empty())
       v.known = known;
+    v.trained = training && wantsGrad && !sizesOnly && v.tensor.defined() && isFloat(v.tensor.dtype());
     if (v.known != Known::No && !wantsGrad && v.tensor.defined()) { // what a recording captures has memory of its own
       InternalGuard quiet;
       v.tensor = contiguous(v.tensor);

@@ -21,6 +21,7 @@ struct Value {
   Tensor tensor;
   std::shared_ptr<std::vector<Value>> sequence;
   Known known = Known::No;
+  bool trained = false; // a weight, or made of one, whose gradient is asked for
   bool present() const { return tensor.defined() || sequence; }
 };
 
@@ -94,6 +95,8 @@ public:
   int64_t opsetOf(std::string_view domain) const;
   /// Weights by name: what a caller may train or replace.
   std::vector<std::pair<std::string, Tensor>> weights() const;
+  /// From now on a run computes anew what is made of floating-point weights, for a recording to differentiate.
+  void trainWeights() { training = true; }
 
   /// One value per input; checks types and sizes.
   std::vector<Value> run(const std::vector<Value> &inputs);
@@ -105,6 +108,7 @@ private:
   void runStep(Step &s, Frame &frame);
   void check(const ValueInfo &info, const Value &v, std::unordered_map<std::string_view, int64_t> &sizes) const;
 
+  bool training = false;
   std::string bytes, folder;
   ModelFile file;
   std::vector<ValueInfo> inputInfo;

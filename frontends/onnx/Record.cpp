@@ -24,8 +24,10 @@ Tensor exampleOf(const ValueInfo &info, const std::vector<InputSpec> &specs) {
   return zeros(shape, dtypeOfOnnx(info.elemType, title));
 }
 
-void record(const std::string &path, const std::vector<InputSpec> &specs, ModelProgram &out) {
+void record(const std::string &path, const std::vector<InputSpec> &specs, bool trainWeights, ModelProgram &out) {
   std::unique_ptr<Program> model = Program::loadFile(path);
+  if (trainWeights)
+    model->trainWeights();
   for (const InputSpec &s : specs) {
     bool known = false;
     for (const ValueInfo &info : model->inputs())
@@ -69,9 +71,10 @@ void record(const std::string &path, const std::vector<InputSpec> &specs, ModelP
 
 } // namespace
 
-bool recordModelFile(const std::string &path, const std::vector<InputSpec> &inputs, ModelProgram &out, Diag &diag) {
+bool recordModelFile(const std::string &path, const std::vector<InputSpec> &inputs, bool trainWeights,
+                     ModelProgram &out, Diag &diag) {
   try {
-    record(path, inputs, out);
+    record(path, inputs, trainWeights, out);
     return true;
   } catch (const Error &e) {
     return diag.fail(e.kind(), e.what());

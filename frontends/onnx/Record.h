@@ -21,6 +21,8 @@ struct ModelProgram {
 };
 
 /// Loads the model and records it once on inputs of zeros. Inputs without a spec must have fixed sizes in the model.
-bool recordModelFile(const std::string &path, const std::vector<InputSpec> &inputs, ModelProgram &out, Diag &diag);
+/// `trainWeights`: what the model computes of its weights alone stays in the program, which will be differentiated.
+bool recordModelFile(const std::string &path, const std::vector<InputSpec> &inputs, bool trainWeights,
+                     ModelProgram &out, Diag &diag);
 
 } // namespace torchc::onnx

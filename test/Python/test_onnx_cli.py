@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from differential.artefact import Library
+from oracle.dtypes import Arr, DType
+
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
 pytest.importorskip("onnx")
 
@@ -54,6 +57,46 @@ def test_artefact_gives_the_bits_of_the_eager_model(command, model, tmp_path, ki
     )
     assert ran.returncode == 0, ran.stderr
     assert np.array_equal(np.load(tmp_path / "y.npy"), want.numpy())
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+def test_gradients_are_those_of_the_tape(command, tmp_path, orders) -> None:
+    """Biases and transposed weights included, which a program without gradients prepares when it is imported."""
+    torch.manual_seed(2)
+    nn = torch.nn
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Tanh(), nn.Flatten(), nn.Linear(16, 5), nn.GELU())
+    x, cotangent = torch.rand(3, 1, 4, 4, requires_grad=True), torch.rand(3, 5)
+    file, library = tmp_path / "net.onnx", tmp_path / "net.so"
+    torch.onnx.export(net, (x,), file, input_names=["x"], output_names=["y"])
+    built = _run(command, "compile", file, f"--grad={orders}", "--emit=so", "-o", library)
+    assert built.returncode == 0, built.stderr
+
+    model = torch.onnx.load(file)
+    wrt = {"x": x, **{k: w for k, w in model.state_dict().items() if w.is_floating_point()}}
+    for weight in wrt.values():
+        weight.requires_grad_()
+    y = model(x)
+    cotangent.requires_grad_(orders > 1)
+    given, want = {"x": x, "y.grad": cotangent}, {"y": y}
+    first = torch.autograd.grad(y, list(wrt.values()), cotangent, create_graph=orders > 1)
+    want.update({f"{name}.grad": grad for name, grad in zip(wrt, first)})
+    assert len(want) == 6
+    if orders == 2:  # the function above has an input `y.grad` and results `y`, `x.grad`...
+        wrt["y.grad"] = cotangent
+        cotangents = [torch.rand(t.shape) for t in (y, *first)]
+        second = torch.autograd.grad([y, *first], list(wrt.values()), cotangents)
+        names = ["y.grad2", *(f"{name}.grad" for name in want if name != "y")]
+        given.update(zip(names, cotangents))
+        names = [f"{name}.grad" if name == "y.grad" else f"{name}.grad2" for name in wrt]
+        want.update(zip(names, second))
+    with Library(library) as opened:
+        assert {name for name, _, _ in opened.inputs} == set(given)
+        arrays = {name: Arr(DType.F32, tensor.detach().numpy()) for name, tensor in given.items()}
+        status, message, made = opened.run(arrays)
+        names = [name for name, _, _ in opened.outputs]
+    assert (status, message, set(names)) == (0, "", set(want))
+    for name, got in zip(names, made):
+        assert got.data.tobytes() == want[name].detach().numpy().tobytes(), name
 
 
 @pytest.mark.parametrize("stage", ["trace", "torchc", "loops", "llvm", "asm"])

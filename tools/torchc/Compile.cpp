@@ -181,7 +181,7 @@ bool loadModel(const Command &c, LoadedModel &out, Diag &diag) {
   if (!readInputs(c, specs, diag))
     return false;
   if (isOnnxModel(c)) {
-    if (!onnx::recordModelFile(c.model, specs, out.onnx, diag))
+    if (!onnx::recordModelFile(c.model, specs, c.options.get("grad") != nullptr, out.onnx, diag))
       return false;
     out.program = std::move(out.onnx.program);
     return true;
