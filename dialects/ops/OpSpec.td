@@ -48,22 +48,40 @@ def none;
 //===-- fields -------------------------------------------------------------------------------------------------===//
 
 // How operands meet before the kernel runs, and what type comes out.
-class Promote<string n> { string cppName = n; }
-def NoPromotion  : Promote<"None">;     // the shape rule decides the type
-def CommonType   : Promote<"Common">;   // all operands to their common type, the result too
-def CommonFloat  : Promote<"Float">;    // as Common, integers and bool become the default float type
-def ComparedType : Promote<"Compare">;  // computed in the common type, the result is bool
-def TruthType    : Promote<"Truth">;    // operands become bool, the result is bool
-def BranchType   : Promote<"Branch">;   // operand 0 is bool, the others have the common type
+// `text` is its sentence in docstrings.
+class Promote<string n, string text> { string cppName = n; string doc = text; }
+def NoPromotion  : Promote<"None", "">; // the shape rule decides the type
+def CommonType   : Promote<"Common", "dtypes: operands are promoted to their common type, the result's.">;
+def CommonFloat  : Promote<"Float", "dtypes: operands are promoted to their common type, integers and bool to the default float type; it is the result's.">;
+def ComparedType : Promote<"Compare", "dtypes: compared in the common type; the result is bool.">;
+def TruthType    : Promote<"Truth", "dtypes: what isn't 0 is true; the result is bool.">;
+def BranchType   : Promote<"Branch", "dtypes: the condition is bool; the others are promoted to their common type, the result's.">;
 
 // Which function of dialects/rules/Infer.cpp gives the result's shape (and type, under NoPromotion).
-class ShapeRule<string n> { string cppName = n; }
-foreach n = ["Broadcast", "Cast", "Reduce", "ArgReduce", "Matmul", "Dot", "Reshape", "Transpose", "Expand", "Slice",
-             "SliceUpdate", "Cat", "IndexSelect", "IndexUpdate", "Gather", "Scatter", "Full", "Arange", "Random",
-             "Like", "RandomInt", "Sort", "Mode", "Search", "Conv", "ConvInput", "ConvWeight", "Pool", "PoolIndex",
-             "PoolInput", "PoolScatter", "AsStrided", "AsStridedUpdate", "Scan",
-             "Attention"] in
+// `text` is its sentence in docstrings.
+class ShapeRule<string n, string text = ""> { string cppName = n; string doc = text; }
+foreach n = ["Cast", "Reshape", "Slice", "SliceUpdate", "Full", "Arange", "Random", "RandomInt", "Mode", "ConvInput",
+             "ConvWeight", "PoolIndex", "PoolInput", "PoolScatter", "AsStrided", "AsStridedUpdate"] in
   def n#"Shape" : ShapeRule<n>;
+def BroadcastShape   : ShapeRule<"Broadcast", "shapes: operands broadcast.">;
+def LikeShape        : ShapeRule<"Like", "shapes: the result has the input's.">;
+def ScanShape        : ShapeRule<"Scan", "shapes: the result has the input's.">;
+def SortShape        : ShapeRule<"Sort", "shapes: the results have the input's.">;
+def ReduceShape      : ShapeRule<"Reduce", "shapes: the reduced dimensions go, or become 1 with keepdim.">;
+def ArgReduceShape   : ShapeRule<"ArgReduce", "shapes: the reduced dimension goes, or becomes 1 with keepdim. The result is int64.">;
+def MatmulShape      : ShapeRule<"Matmul", "shapes: (*, n, k) and (*, k, m) give (*, n, m); leading dimensions broadcast, a vector's missing one goes again.">;
+def DotShape         : ShapeRule<"Dot", "shapes: (n) and (n) give ().">;
+def TransposeShape   : ShapeRule<"Transpose", "shapes: two dimensions change places.">;
+def ExpandShape      : ShapeRule<"Expand", "shapes: dimensions of size 1 become larger, new ones come first; -1 keeps a size.">;
+def CatShape         : ShapeRule<"Cat", "shapes: equal but for the dimension along which they are joined.">;
+def IndexSelectShape : ShapeRule<"IndexSelect", "shapes: the indexed dimension gets the index's length.">;
+def IndexUpdateShape : ShapeRule<"IndexUpdate", "shapes: the result has the input's.">;
+def GatherShape      : ShapeRule<"Gather", "shapes: the result has the index's.">;
+def ScatterShape     : ShapeRule<"Scatter", "shapes: the result has the input's; the index is no larger than the source.">;
+def SearchShape      : ShapeRule<"Search", "shapes: the result has that of the values looked for. It is int64.">;
+def ConvShape        : ShapeRule<"Conv", "shapes: (N, C, *) with (M, C / groups, *kernel) gives (N, M, *out), out = (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1 rounded down.">;
+def PoolShape        : ShapeRule<"Pool", "shapes: (N, C, *) gives (N, C, *out), out = (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1 rounded down, or up with ceil_mode.">;
+def AttentionShape   : ShapeRule<"Attention", "shapes: queries (*, l, e), keys (*, s, e), values (*, s, v) give (*, l, v).">;
 
 class Family<string n> { string cppName = n; }
 foreach n = ["Elementwise", "Cast", "Reduction", "Contraction", "View", "Indexing", "Creation", "Random", "Fused",

@@ -132,3 +132,26 @@ def test_knobs_of_both_languages_are_the_same(root):
         for file in (root / folder).rglob("*nobs.*"):
             cpp |= set(re.findall(r'"(TORCHC_[A-Z_]+)"', file.read_text()))
     assert cpp <= python, f"missing in knobs.py: {sorted(cpp - python)}"
+
+
+def test_every_op_has_a_docstring_and_a_row_of_the_support_matrix(torchc):
+    """That each has a row of samples is tested beside the rows."""
+    import json
+
+    from oracle import body
+
+    found = body.find_bodies()
+    if found is None:
+        pytest.skip("bodies.json is not built")
+    table = json.loads(found.read_text())
+    matrix = (found.parent / "support.md").read_text()
+    for op in table["ops"]:
+        assert op["summary"], f"{op['name']} has no summary"
+        row = f"\n| {op['name']} | {op['summary'].replace('|', chr(92) + '|')} | "
+        assert row in matrix, f"{op['name']} has no row in the support matrix"
+    for api in [api for op in table["ops"] for api in op["api"]] + table["composites"]:
+        if not {"function", "method"} & set(api["kinds"]):
+            continue
+        owner = torchc if "function" in api["kinds"] else torchc.Tensor
+        signature, _, text = getattr(owner, api["name"]).__doc__.partition("\n\n")
+        assert api["name"] in signature and len(text) > 3, f"{api['name']} has no docstring"

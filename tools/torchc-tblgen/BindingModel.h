@@ -18,7 +18,7 @@ inline bool takesOut(const Spelling &s, const ApiModel &a) { return !s.method &&
 /// "(Tensor input, *, Scalar alpha=1, Tensor out)": what messages show.
 std::string signatureText(const Spelling &s, const ApiModel &a);
 /// A line "name(params)\n--\n\n" that Python reads as __text_signature__, where there is one signature, and the list of
-/// signatures; escaped for a C string.
+/// signatures, what the op does, its dtypes, shapes and gradients; escaped for a C string.
 std::string docText(const Spelling &s);
 
 } // namespace torchc::tblgen

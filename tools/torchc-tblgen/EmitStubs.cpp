@@ -138,6 +138,9 @@ std::string docText(const Spelling &s) {
     out = s.name + "(" + params + ")\n--\n\n";
   for (const ApiModel *o : s.overloads)
     out += s.name + signatureText(s, *o) + " -> " + resultText(*o) + "\n";
+  for (const ApiModel *o : s.overloads)
+    if (o == s.overloads[0] || o->doc != s.overloads[0]->doc)
+      out += "\n" + o->doc + "\n";
   std::string escaped;
   raw_string_ostream os(escaped);
   printEscapedString(StringRef(out).rtrim('\n'), os);

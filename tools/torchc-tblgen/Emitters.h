@@ -14,6 +14,7 @@ void emitApiDecls(const Table &table, llvm::raw_ostream &os);
 void emitApiDefs(const Table &table, llvm::raw_ostream &os);
 void emitBindings(const Table &table, llvm::raw_ostream &os);
 void emitStubs(const Table &table, llvm::raw_ostream &os);
+void emitSupport(const Table &table, llvm::raw_ostream &os);
 void emitOnnxNames(const Table &table, llvm::raw_ostream &os);
 
 } // namespace torchc::tblgen

@@ -23,6 +23,7 @@ static const struct {
     {"gen-api-defs", "definitions of API functions that call one op", emitApiDefs},
     {"gen-bindings", "Python functions of the API", emitBindings},
     {"gen-stubs", "types of the API for Python's type checkers", emitStubs},
+    {"gen-support", "the support matrix, as Markdown", emitSupport},
     {"gen-onnx-names", "the names that ONNX has for ops", emitOnnxNames},
 };
 

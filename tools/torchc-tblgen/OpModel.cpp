@@ -229,6 +229,18 @@ std::vector<ApiModel> readApi(const Record *r) {
   return out;
 }
 
+/// What a docstring says of dtypes, shapes and gradients: "\nshapes: ...".
+std::string notesOf(const OpModel &op) {
+  std::string out, grads;
+  for (const char *field : {"promote", "shape"})
+    if (StringRef text = op.record->getValueAsDef(field)->getValueAsString("doc"); !text.empty())
+      out += "\n" + text.str();
+  for (auto [i, name] : enumerate(op.operands))
+    if (op.differentiable >> i & 1)
+      grads += (grads.empty() ? "" : ", ") + name;
+  return out + "\ngradients: " + (grads.empty() ? "none" : op.operands.size() == 1 ? "yes" : "of " + grads) + ".";
+}
+
 OpModel readOp(const Record *r) {
   OpModel op;
   op.record = r;
@@ -248,6 +260,9 @@ OpModel readOp(const Record *r) {
   readBodies(op);
   readVjp(op);
   op.api = readApi(r);
+  op.notes = notesOf(op);
+  for (ApiModel &a : op.api)
+    a.doc = op.summary + op.notes;
   return op;
 }
 
@@ -279,8 +294,10 @@ Table readTable(const RecordKeeper &records) {
   for (const Record *r : inFileOrder(records.getAllDerivedDefinitions("Torchc_Op")))
     t.ops.push_back(readOp(r));
   for (const Record *r : inFileOrder(records.getAllDerivedDefinitions("Composite")))
-    for (ApiModel &m : readApi(r))
+    for (ApiModel &m : readApi(r)) {
+      m.doc = r->getValueAsString("summary").str();
       t.composites.push_back(std::move(m));
+    }
   markShadowed(t);
   return t;
 }

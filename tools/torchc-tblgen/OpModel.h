@@ -29,6 +29,7 @@ struct Param {
 
 struct ApiModel {
   std::string name, result, impl;
+  std::string doc; // what a docstring says below the signatures: a line for each thing
   std::string fields; // of a result of several tensors, separated by spaces; empty: a plain tuple
   std::vector<Param> params;
   std::vector<std::string> kinds;
@@ -45,7 +46,7 @@ struct OpModel {
   const llvm::Record *record = nullptr;
   std::string ident; // "IndexSelect"
   std::string name; // "index_select"
-  std::string summary, family, promote, shape, vjpFn, decompose;
+  std::string summary, notes, family, promote, shape, vjpFn, decompose;
   std::vector<std::string> operands, flags, onnx;
   std::vector<AttrModel> attrs;
   std::vector<ApiModel> api;
