@@ -19,27 +19,42 @@ inline int64_t convBlockEnd(const ConvPlan &plan, int64_t first) {
   return last;
 }
 
-/// to[i * toStep + j] = from[j][at + i] for i < count, j < rows: rows of memory side by side.
-template <class T>
-void interleave(const T *const *from, int64_t rows, int64_t at, int64_t count, int64_t toStep, T *to) {
-  int64_t j = 0;
-  for (; j + 4 <= rows; j += 4) {
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4) {
+/// line[j] = from[j][at + i] for i < count, j < rows: rows of memory side by side. `next()` gives the lines in turn.
+template <class T, class Next>
+void interleaveTo(const T *const *from, int64_t rows, int64_t at, int64_t count, Next next) {
+  int64_t i = at, end = at + count;
+  for (; i + 4 <= end; i += 4) {
+    T *line[4];
+    for (int64_t q = 0; q < 4; ++q)
+      line[q] = next();
+    int64_t j = 0;
+    for (; j + 4 <= rows; j += 4) {
       V4<T> r[4];
       for (int64_t q = 0; q < 4; ++q)
-        r[q] = load4(from[j + q] + at + i);
+        r[q] = load4(from[j + q] + i);
       transpose4<T>(r);
       for (int64_t q = 0; q < 4; ++q)
-        store4(to + (i + q) * toStep + j, r[q]);
+        store4(line[q] + j, r[q]);
     }
-    for (; i < count; ++i)
+    for (; j < rows; ++j)
       for (int64_t q = 0; q < 4; ++q)
-        to[i * toStep + j + q] = from[j + q][at + i];
+        line[q][j] = from[j][i + q];
   }
-  for (; j < rows; ++j)
-    for (int64_t i = 0; i < count; ++i)
-      to[i * toStep + j] = from[j][at + i];
+  for (; i < end; ++i) {
+    T *line = next();
+    for (int64_t j = 0; j < rows; ++j)
+      line[j] = from[j][i];
+  }
+}
+
+/// Lines that are `toStep` apart.
+template <class T>
+void interleave(const T *const *from, int64_t rows, int64_t at, int64_t count, int64_t toStep, T *to) {
+  interleaveTo(from, rows, at, count, [&] {
+    T *line = to;
+    to += toStep;
+    return line;
+  });
 }
 
 /// Columns [from, width) of `count` rows become zero.
@@ -65,12 +80,22 @@ void packPanelOf(const T *from, int64_t columnStride, int64_t channelStride, con
                  int64_t width, T *to) {
   const T *rows[mostColumns];
   clearColumns(to, plan.depth, valid, width);
-  for (int64_t c = 0; c < plan.channels; ++c) {
-    int64_t first = c / channelBlock * channelBlock, here = least(channelBlock, plan.channels - first);
-    for (int64_t j = 0; j < valid; ++j)
-      rows[j] = from + j * columnStride + c * channelStride;
-    // The taps of a channel are `here` rows apart.
-    interleave(rows, valid, 0, plan.taps, here * width, to + (first * plan.taps + c - first) * width);
+  // Channels whose taps follow each other in memory are read as one run: a block of them, else one.
+  bool together = channelStride == plan.taps;
+  for (int64_t first = 0; first < plan.channels; first += channelBlock) {
+    int64_t here = least(channelBlock, plan.channels - first);
+    for (int64_t c = 0; c < here; c += together ? here : 1) {
+      for (int64_t j = 0; j < valid; ++j)
+        rows[j] = from + j * columnStride + (first + c) * channelStride;
+      // The taps of a channel are `here` rows of the panel apart.
+      int64_t channel = c, tap = 0;
+      interleaveTo(rows, valid, 0, plan.taps * (together ? here : 1), [&] {
+        T *line = to + (first * plan.taps + tap * here + channel) * width;
+        if (++tap == plan.taps)
+          tap = 0, ++channel;
+        return line;
+      });
+    }
   }
 }
 

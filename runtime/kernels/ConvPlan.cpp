@@ -25,7 +25,6 @@ ConvPlan::ConvPlan(const ConvKernels &ks, const ConvCall &call) {
   blocks = vectors ? panels : swapped ? 1 : blocksOf(channels, channelBlock);
   rows = volume(input ? g.in : g.out);
   depth = lanes ? taps : channels * taps;
-  perBlock = most(1, gemmBlock / (channelBlock * taps));
 }
 
 } // namespace torchc

@@ -44,7 +44,6 @@ struct ConvPlan {
   int64_t panels; // of NR columns
   int64_t rows; // Output, Input: positions of the result; Weight: see ConvWeight
   int64_t depth; // k of a panel of B
-  int64_t perBlock; // channel blocks of one block of N3
 
   ConvPlan(const ConvKernels &ks, const ConvCall &call);
   int64_t blockStride() const { return volume(padded) * width; }

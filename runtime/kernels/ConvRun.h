@@ -27,7 +27,7 @@ public:
   }
   size_t sharedBytes() const { return measure.bytes(); }
   size_t scratchBytes() const {
-    return size_t(convChunkRows * ks.columns) * sizeof(T) + size_t((plan.perBlock + 1) * plan.taps * 3) * 8 + 128;
+    return size_t(convChunkRows * ks.columns) * sizeof(T) + size_t((plan.blocks * plan.taps + 1) * 3 + plan.blocks) * 8;
   }
 
   template <class Pool> bool run(Pool &pool) {
@@ -95,7 +95,8 @@ private:
   /// Unit u: image, group, chunk of rows, panel.
   void computeUnits(int64_t image, int64_t begin, int64_t end, char *scratch) {
     T *c = reinterpret_cast<T *>(scratch);
-    int64_t *entries = reinterpret_cast<int64_t *>(c + convChunkRows * ks.columns);
+    int64_t *counts = reinterpret_cast<int64_t *>(c + convChunkRows * ks.columns), *entries = counts + plan.blocks;
+    const ConvChunk *made = nullptr; // the chunk that the entries were made for
     for (int64_t u = begin; u < end; ++u) {
       int64_t p = u % plan.panels, rest = u / plan.panels, chunk = rest % tables.numChunks;
       rest /= tables.numChunks;
@@ -105,10 +106,14 @@ private:
       const T *b = weights + (group * plan.panels + p) * panel;
       int64_t column = group * plan.columns + p * ks.columns, all = plan.groups * plan.columns;
       const T *added = call.bias ? biases + (group * plan.panels + p) * ks.columns : nullptr;
-      if (plan.lanes)
+      if (plan.lanes) {
         laneStrip(rows, a + p * plan.blockStride(), b, c, added, entries);
-      else
-        sharedStrip(rows, a, b, c, added, entries);
+      } else {
+        if (!made || std::memcmp(made->classes, rows.classes, sizeof rows.classes))
+          fillBlocks(rows, counts, entries);
+        made = &rows;
+        sharedStrip(rows, a, b, c, added, counts, entries);
+      }
       T *out = static_cast<T *>(call.out) + ((image + slot) * all + column) * plan.rows;
       storeColumns(c, ks.columns, tables.places + rows.first, rows.count,
                    least(ks.columns, plan.columns - p * ks.columns), out, plan.rows);
@@ -157,13 +162,25 @@ private:
           tables.axes[2].tapStep * ks.columns, lastFlags());
   }
 
-  void sharedStrip(const ConvChunk &rows, const T *a, const T *b, T *c, const T *bias, int64_t *entries) {
+  void sharedStrip(const ConvChunk &rows, const T *a, const T *b, T *c, const T *bias, const int64_t *counts,
+                   int64_t *entries) {
     if (!plan.blocks)
       strip(ks.shared, rows, a, b, c, bias, entries, 0, 1, ks.columns, lastFlags());
     for (int64_t first = 0; first < plan.blocks;) {
-      int64_t last = convBlockEnd(plan, first), count = fillEntries(rows, first, last, entries);
-      strip(ks.shared, rows, a, b, c, bias, entries, count, 1, ks.columns,
+      int64_t last = convBlockEnd(plan, first);
+      strip(ks.shared, rows, a, b, c, bias, entries, *counts, 1, ks.columns,
             (first > 0 ? AddsToC : 0) | (last == plan.blocks ? lastFlags() : 0));
+      entries += 3 * *counts++;
+      first = last;
+    }
+  }
+
+  /// The entries of all blocks of N3 one after another, and how many each has.
+  void fillBlocks(const ConvChunk &rows, int64_t *counts, int64_t *entries) {
+    for (int64_t first = 0; first < plan.blocks;) {
+      int64_t last = convBlockEnd(plan, first);
+      *counts = fillEntries(rows, first, last, entries);
+      entries += 3 * *counts++;
       first = last;
     }
   }
