@@ -56,7 +56,9 @@ static int runVerb(int argc, char **argv) {
     outs() << "torchc " TORCHC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
     return 0;
   }
-  if (verb == "--help" || verb == "-h" || verb == "help")
+  auto asksForHelp = [](StringRef word) { return word == "--help" || word == "-h"; };
+  // `run ARTEFACT --help` is the artefact's.
+  if (asksForHelp(verb) || verb == "help" || (argc > 2 && asksForHelp(argv[verb == "run" ? 2 : argc - 1])))
     return printHelp();
   if (verb == "compile")
     return torchc::compileVerb(ArrayRef<char *>(argv + 2, argv + argc));
