@@ -40,7 +40,8 @@ Tensor gradOf(TensorImpl *t) {
     return {};
   if (t->node->kind == NodeKind::Accumulate)
     return Tensor::borrow(t->node->leaf().grad);
-  return t->node->extra ? t->node->extra->retained : Tensor();
+  NodeExtra::Retained *kept = t->node->extra ? t->node->extra->findRetained(t->outputNumber) : nullptr;
+  return kept ? kept->grad : Tensor();
 }
 
 void setGrad(TensorImpl *t, const Tensor &grad) {
@@ -57,9 +58,9 @@ void setGrad(TensorImpl *t, const Tensor &grad) {
   }
   if (Node *n = gradFn(t)) {
     if (grad.defined() || n->extra)
-      n->more().retained = grad;
+      n->more().retainedOf(t->outputNumber).grad = grad;
   } else if (grad.defined() || t->node) {
-    TensorImpl *old = std::exchange(leafNode(t)->leaf().grad, Tensor(grad).take());
+    TensorImpl *old = __atomic_exchange_n(&leafNode(t)->leaf().grad, Tensor(grad).take(), __ATOMIC_ACQ_REL);
     if (old)
       release(old);
   }
@@ -70,11 +71,12 @@ void retainGrad(TensorImpl *t) {
   if (!requiresGrad(t))
     fail("can't retain_grad on Tensor that has requires_grad=False");
   if (Node *n = gradFn(t))
-    n->more().retainGrad = true;
+    n->more().retainedOf(t->outputNumber).wanted = true;
 }
 bool retainsGrad(TensorImpl *t) {
   Node *n = gradFn(t);
-  return n && n->extra && n->extra->retainGrad;
+  NodeExtra::Retained *kept = n && n->extra ? n->extra->findRetained(t->outputNumber) : nullptr;
+  return kept && kept->wanted;
 }
 
 Tensor detachTensor(const Tensor &t) {
@@ -119,13 +121,9 @@ void setData(TensorImpl *t, const Tensor &other) {
   noteEffect(Effect::SetData, t, other.impl());
 }
 
-static HookHandle addHook(Node *n, HookBody body) {
-  auto made = std::make_shared<HookBody>(std::move(body));
-  auto &hooks = n->more().hooks;
-  std::erase_if(hooks, [](const std::shared_ptr<HookBody> &h) { return h->removed(); });
-  hooks.push_back(made);
+static HookHandle registerHook(Node *n, HookBody body) {
   bumpEpoch();
-  return made;
+  return addHook(n, std::move(body));
 }
 
 HookHandle registerHook(TensorImpl *t, TensorHook hook) {
@@ -135,7 +133,7 @@ HookHandle registerHook(TensorImpl *t, TensorHook hook) {
   body.onGrad = std::move(hook);
   body.output = t->outputNumber;
   t->flags |= FlagHooked;
-  return addHook(leafNode(t), std::move(body));
+  return registerHook(leafNode(t), std::move(body));
 }
 HookHandle registerPostAccumulateHook(TensorImpl *t, LeafHook hook) {
   if (!requiresGrad(t))
@@ -145,25 +143,21 @@ HookHandle registerPostAccumulateHook(TensorImpl *t, LeafHook hook) {
   HookBody body;
   body.onLeaf = std::move(hook);
   t->flags |= FlagHooked;
-  return addHook(leafNode(t), std::move(body));
+  return registerHook(leafNode(t), std::move(body));
 }
 HookHandle registerNodeHook(Node *n, PreHook hook) {
   HookBody body;
   body.before = std::move(hook);
-  return addHook(n, std::move(body));
+  return registerHook(n, std::move(body));
 }
 HookHandle registerNodeHook(Node *n, PostHook hook) {
   HookBody body;
   body.after = std::move(hook);
-  return addHook(n, std::move(body));
+  return registerHook(n, std::move(body));
 }
 bool removeHook(const HookHandle &hook) {
-  std::shared_ptr<HookBody> body = hook.lock();
-  if (!body || body->removed())
-    return false;
-  *body = HookBody();
   bumpEpoch();
-  return true;
+  return dropHook(hook);
 }
 
 Node *recordFunction(std::unique_ptr<NodeFunction> fn, TensorList inputs, TensorList outputs) {
@@ -172,7 +166,10 @@ Node *recordFunction(std::unique_ptr<NodeFunction> fn, TensorList inputs, Tensor
     wanted |= t.defined() && requiresGrad(t.impl());
   if (!wanted || !isGradEnabled())
     return nullptr;
-  Node *n = newNode(NodeKind::Function, OpId::NumOps, int(inputs.size()));
+  if (outputs.size() > mostOutputs)
+    fail(fn->name() + ": expected at most " + std::to_string(mostOutputs) + " outputs, got " +
+         std::to_string(outputs.size()));
+  Node *n = newNode(NodeKind::Function, OpId::NumOps, inputs.size());
   for (size_t i = 0; i < inputs.size(); i++) {
     TensorImpl *a = inputs[i].impl();
     if (!a)
@@ -181,8 +178,7 @@ Node *recordFunction(std::unique_ptr<NodeFunction> fn, TensorList inputs, Tensor
     in.meta = newMeta(a->dtype, a->rank, a->sizes());
     if (!a->requiresGrad())
       continue;
-    in.next = retain(leafNode(a));
-    in.outputNumber = a->outputNumber;
+    connect(n, in, retain(leafNode(a)), a->outputNumber);
   }
   n->more().function = std::move(fn);
   n->extra->numOutputs = int(outputs.size());
@@ -191,8 +187,7 @@ Node *recordFunction(std::unique_ptr<NodeFunction> fn, TensorList inputs, Tensor
     TensorImpl *o = outputs[i].impl();
     if (!o || !(isFloat(o->dtype) || isComplex(o->dtype)))
       continue;
-    rebaseHistory(o, retain(n));
-    o->outputNumber = uint8_t(i);
+    rebaseHistory(o, retain(n), int(i));
     used = true;
   }
   release(n);

@@ -200,7 +200,7 @@ void Pass::findNeeded() {
     std::vector<Frame> stack{{root, 0}};
     while (!stack.empty()) {
       Frame &f = stack.back();
-      if (f.n->kind == NodeKind::Accumulate || f.next == f.n->numInputs) {
+      if (f.n->kind == NodeKind::Accumulate || f.next == int(f.n->numInputs)) {
         bool hit = reach.count(f.n);
         stack.pop_back();
         if (hit && !stack.empty())
@@ -224,7 +224,7 @@ bool Pass::needed(Node *n) {
 
 /// Does anything below `n` need a gradient?
 bool Pass::leadsOn(Node *n) {
-  for (int i = 0; i < n->numInputs; i++)
+  for (int i = 0; i < int(n->numInputs); i++)
     if (Node *x = n->inputs()[i].next; x && needed(x))
       return true;
   return false;
@@ -232,24 +232,36 @@ bool Pass::leadsOn(Node *n) {
 
 /// Hooks of tensors first, in order of registration, then what retain_grad() keeps.
 void Pass::tensorHooks(Node *n, std::vector<Tensor> &grads) {
-  for (auto &h : std::vector(n->extra->hooks))
-    if (TensorHook hook = h->onGrad)
+  for (const std::shared_ptr<HookBody> &h : hooksOf(n))
+    if (h->onGrad)
       if (Tensor &g = grads[size_t(h->output)]; g.defined())
-        if (Tensor r = hook(g); r.defined())
+        if (Tensor r = h->onGrad(g); r.defined())
           g = checkedHookResult(std::move(r), g);
-  if (n->extra->retainGrad && grads[0].defined())
-    n->extra->retained = grads[0];
+  for (NodeExtra::Retained &r : n->extra->retained)
+    if (r.wanted && grads[size_t(r.output)].defined())
+      r.grad = grads[size_t(r.output)];
+}
+
+/// Calls a hook that may replace gradients.
+template <class F> static void callReplacing(std::vector<Tensor> &grads, F hook) {
+  std::vector<Tensor> was = grads;
+  hook();
+  if (grads.size() != was.size())
+    fail("hook has changed the number of values");
+  for (size_t i = 0; i < was.size(); i++)
+    if (was[i].defined() && grads[i].defined() && !was[i].same(grads[i]))
+      checkedHookResult(grads[i], was[i]);
 }
 
 void Pass::nodePreHooks(Node *n, std::vector<Tensor> &grads) {
-  for (auto &h : std::vector(n->extra->hooks))
-    if (PreHook hook = h->before)
-      hook(grads);
+  for (const std::shared_ptr<HookBody> &h : hooksOf(n))
+    if (h->before)
+      callReplacing(grads, [&] { h->before(grads); });
 }
 void Pass::nodePostHooks(Node *n, std::vector<Tensor> &gradients, const std::vector<Tensor> &cotangents) {
-  for (auto &h : std::vector(n->extra->hooks))
-    if (PostHook hook = h->after)
-      hook(gradients, cotangents);
+  for (const std::shared_ptr<HookBody> &h : hooksOf(n))
+    if (h->after)
+      callReplacing(gradients, [&] { h->after(gradients, cotangents); });
 }
 
 void Pass::run() {
@@ -292,8 +304,9 @@ static void refuseNan(Node *n, const std::vector<Tensor> &gradients) {
 
 void Pass::runNode(Node *n, const std::vector<Tensor> &grads) {
   bool anomaly = anomalyMode.enabled.load(std::memory_order_relaxed);
-  bool watched = n->extra && std::any_of(n->extra->hooks.begin(), n->extra->hooks.end(),
-                                         [](const std::shared_ptr<HookBody> &h) { return bool(h->after); });
+  bool watched = false;
+  for (const std::shared_ptr<HookBody> &h : hooksOf(n))
+    watched |= bool(h->after);
   if (TORCHC_LIKELY(!anomaly && !watched && n->kind == NodeKind::Op)) {
     if (grads[0].defined())
       runOp(n, grads[0], [&](NodeInput &in, Tensor d) { give(in.next, in.outputNumber, std::move(d)); });
@@ -319,7 +332,7 @@ void Pass::runObserved(Node *n, const std::vector<Tensor> &grads, bool watched) 
     refuseNan(n, gradients);
   if (watched)
     nodePostHooks(n, gradients, grads);
-  for (int i = 0; i < n->numInputs; i++)
+  for (int i = 0; i < int(n->numInputs); i++)
     if (NodeInput &in = n->inputs()[i]; in.next && needed(in.next) && gradients[size_t(i)].defined())
       give(in.next, in.outputNumber, std::move(gradients[size_t(i)]));
 }
@@ -328,6 +341,38 @@ void Pass::capture(Node *n, const std::vector<Tensor> &grads) {
   for (Target &t : wanted)
     if (t.node == n)
       t.grad = grads[size_t(t.output)];
+}
+
+/// .grad + g. PyTorch adds in place without create_graph: whoever holds .grad sees the sum.
+static Tensor gradPlus(const Tensor &old, const Tensor &g) {
+  return isGradEnabled() ? callOp(OpId::Add, {old, g}) : add_(old, g);
+}
+
+/// The slot is emptied for the sum, so that passes of several threads lose nothing of each other's.
+static void addToLeaf(Leaf &leaf, const Tensor &g) {
+  Tensor old(__atomic_exchange_n(&leaf.grad, nullptr, __ATOMIC_ACQ_REL)), sum;
+  try {
+    if (old.defined()) {
+      sum = gradPlus(old, g);
+    } else {
+      bool keep = !isGradEnabled() && ownedAlone(g) && !(threadState.modes.flags & (FlagRecording | FlagRetracing));
+      sum = keep ? g : callOp(OpId::Cast, {g}, {Attr::dtype(g->dtype)});
+    }
+  } catch (...) {
+    if (TensorImpl *none = nullptr; old.defined() && __atomic_compare_exchange_n(&leaf.grad, &none, old.impl(), false,
+                                                                                 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      (void)old.take();
+    throw;
+  }
+  for (;;) {
+    TensorImpl *none = nullptr;
+    if (__atomic_compare_exchange_n(&leaf.grad, &none, sum.impl(), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      (void)sum.take();
+      return;
+    }
+    if (Tensor other(__atomic_exchange_n(&leaf.grad, nullptr, __ATOMIC_ACQ_REL)); other.defined())
+      sum = gradPlus(other, sum);
+  }
 }
 
 void Pass::accumulate(Node *n, std::vector<Tensor> &grads) {
@@ -339,23 +384,13 @@ void Pass::accumulate(Node *n, std::vector<Tensor> &grads) {
   Tensor variable = Tensor::borrow(leaf.variable), g = n->extra ? grads[0] : std::move(grads[0]);
   if (variable->contiguous())
     g = composite::contiguousTensor(g);
-  if (!leaf.grad) {
-    bool keep = !isGradEnabled() && ownedAlone(g) && !(threadState.modes.flags & (FlagRecording | FlagRetracing));
-    Tensor own = keep ? g : callOp(OpId::Cast, {g}, {Attr::dtype(g->dtype)});
-    leaf.grad = own.take();
-  } else if (isGradEnabled()) {
-    Tensor old(std::exchange(leaf.grad, nullptr));
-    leaf.grad = callOp(OpId::Add, {old, g}).take();
-  } else {
-    Tensor target = Tensor::borrow(leaf.grad); // PyTorch adds in place: whoever holds .grad sees the sum
-    add_(target, g);
-  }
+  addToLeaf(leaf, g);
   noteEffect(Effect::SetGrad, leaf.variable, leaf.grad);
   if (!n->extra)
     return;
-  for (auto &h : std::vector(n->extra->hooks))
-    if (LeafHook hook = h->onLeaf)
-      hook(variable);
+  for (const std::shared_ptr<HookBody> &h : hooksOf(n))
+    if (h->onLeaf)
+      h->onLeaf(variable);
   std::vector<Tensor> none;
   nodePostHooks(n, none, grads);
 }
@@ -386,7 +421,7 @@ struct ZeroFunction : NodeFunction {
 void linkZeros(Tensor &d, Node *n, int operand, const NodeContext &context) {
   uint32_t saves = opInfo(n->op).flags & OpVariadic ? 0 : opInfo(n->op).saves[operand];
   std::vector<Tensor> sources;
-  for (int i = 0; i < n->numInputs && i < maxFixedOperands; i++)
+  for (int i = 0; i < int(n->numInputs) && i < maxFixedOperands; i++)
     if ((saves >> i & 1) && (n->inputs()[i].state & (InputSaved | InputPacked)))
       if (const Tensor &t = context.operand(i).tensor; t->requiresGrad())
         sources.push_back(t);
@@ -407,7 +442,7 @@ template <class F> void Pass::runOp(Node *n, const Tensor &g, F deliver) {
   NodeContext context(n, g);
   EagerBuilder builder{g->device};
   EagerValue cotangent(g);
-  for (int i = 0; i < n->numInputs; i++) {
+  for (int i = 0; i < int(n->numInputs); i++) {
     NodeInput &in = n->inputs()[i];
     if (!in.next || !needed(in.next))
       continue;
@@ -426,13 +461,13 @@ template <class F> void Pass::runOp(Node *n, const Tensor &g, F deliver) {
 
 void Pass::runFunction(Node *n, const std::vector<Tensor> &grads, std::vector<Tensor> &gradients) {
   std::vector<bool> need(n->numInputs);
-  for (int i = 0; i < n->numInputs; i++)
+  for (int i = 0; i < int(n->numInputs); i++)
     need[size_t(i)] = n->inputs()[i].next && needed(n->inputs()[i].next);
   std::vector<Tensor> out = n->extra->function->apply(grads, need);
   if (out.size() < n->numInputs)
     fail("function " + nodeName(n) + " returned an incorrect number of gradients (expected " +
          std::to_string(n->numInputs) + ", got " + std::to_string(out.size()) + ")");
-  for (int i = 0; i < n->numInputs; i++)
+  for (int i = 0; i < int(n->numInputs); i++)
     if (need[size_t(i)] && out[size_t(i)].defined()) {
       checkGradient(n, i, out[size_t(i)]);
       gradients[size_t(i)] = toOperand(std::move(out[size_t(i)]), n->inputs()[i].meta, nullptr);
@@ -443,7 +478,7 @@ void Pass::runFunction(Node *n, const std::vector<Tensor> &grads, std::vector<Te
 void Pass::keepNonLeaves() {
   for (Target &t : wanted)
     if (t.node->kind != NodeKind::Accumulate && t.grad.defined()) {
-      Tensor &kept = t.node->more().retained;
+      Tensor &kept = t.node->more().retainedOf(t.output).grad;
       kept = kept.defined() ? callOp(OpId::Add, {kept, t.grad}) : t.grad;
     }
 }
@@ -467,6 +502,9 @@ Tensor rootCotangent(const Tensor &output, const Tensor &given, size_t index) {
     if (!sameShape(output.impl(), given.impl()))
       fail("Mismatch in shape: grad_output[" + std::to_string(index) + "] has a shape of " + given->dims().str() +
            " and output[" + std::to_string(index) + "] has a shape of " + output->dims().str() + ".");
+    if (given->device != output->device)
+      fail("grad_output[" + std::to_string(index) + "]: expected device " +
+           deviceString(DeviceKind(output->device), 0) + " but got " + deviceString(DeviceKind(given->device), 0));
     return given->dtype == output->dtype ? given : callOp(OpId::Cast, {given}, {Attr::dtype(output->dtype)});
   }
   if (output->numel != 1)

@@ -120,7 +120,7 @@ const EagerValue &NodeContext::result() const {
   if (unpackedResult.defined())
     return unpackedResult;
   if (n->state & NodePacksResult) {
-    unpackedResult = EagerValue(unpacked(n, n->numInputs, n, 0));
+    unpackedResult = EagerValue(unpacked(n, int(n->numInputs), n, 0));
     return unpackedResult;
   }
   if (!n->result)

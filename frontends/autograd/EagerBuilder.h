@@ -36,7 +36,7 @@ public:
     return m ? m->dims() : n->inputs()[i].state & InputNumber ? Dims() : g->dims();
   }
   DType operandDType(int i) const { return n->inputs()[i].meta ? n->inputs()[i].meta->dtype : g->dtype; }
-  int numOperands() const { return n->numInputs; }
+  int numOperands() const { return int(n->numInputs); }
   Dims resultDims() const { return g->dims(); }
   const Attr &attr(int k) const { return n->attrs[k]; }
 

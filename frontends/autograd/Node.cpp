@@ -1,5 +1,7 @@
 #include "frontends/autograd/Node.h"
 #include <cstdlib>
+#include <mutex>
+#include <pthread.h>
 
 namespace torchc {
 
@@ -7,9 +9,8 @@ AnomalyMode anomalyMode;
 
 namespace {
 
-size_t nodeBytes(NodeKind kind, int numInputs) {
-  return kind == NodeKind::Accumulate ? sizeof(Node) + sizeof(Leaf)
-                                      : sizeof(Node) + size_t(numInputs) * sizeof(NodeInput);
+size_t nodeBytes(NodeKind kind, size_t numInputs) {
+  return kind == NodeKind::Accumulate ? sizeof(Node) + sizeof(Leaf) : sizeof(Node) + numInputs * sizeof(NodeInput);
 }
 
 void freeNode(Node *n) {
@@ -41,7 +42,7 @@ void freeContents(Node *n) {
     if (n->leaf().grad)
       release(n->leaf().grad);
   } else
-    for (int i = 0; i < n->numInputs; i++) {
+    for (uint32_t i = 0; i < n->numInputs; i++) {
       NodeInput &in = n->inputs()[i];
       dropInput(in);
       if (in.next)
@@ -72,7 +73,9 @@ OperandMeta *newMeta(DType dtype, int rank, const int64_t *sizes) {
 }
 void freeMeta(OperandMeta *m) { freeSmall(m, metaClass(m->rank)); }
 
-Node *newNode(NodeKind kind, OpId op, int numInputs) {
+Node *newNode(NodeKind kind, OpId op, size_t numInputs) {
+  if (TORCHC_UNLIKELY(numInputs > UINT32_MAX))
+    outOfMemory(int64_t(nodeBytes(kind, numInputs)));
   size_t bytes = nodeBytes(kind, numInputs);
   int blockClass;
   auto *n = static_cast<Node *>(bytes <= 1024 ? allocSmall(int((bytes + 63) / 64)) : allocLarge(bytes, blockClass));
@@ -82,13 +85,63 @@ Node *newNode(NodeKind kind, OpId op, int numInputs) {
   n->refs.init();
   n->op = op;
   n->sequence = kind == NodeKind::Accumulate ? 0 : ++threadState.sequence;
-  n->modeFlags = threadState.modes.flags;
-  n->numInputs = uint16_t(numInputs);
+  n->numInputs = uint32_t(numInputs);
   n->kind = kind;
   if (TORCHC_UNLIKELY(anomalyMode.enabled.load(std::memory_order_relaxed)) && kind != NodeKind::Accumulate &&
       anomalyMode.created)
     anomalyMode.created(n);
   return n;
+}
+
+namespace {
+
+/// One lock for the hooks of all nodes: they are few, and it is held for the copy of a list. Not left taken in a forked
+/// child.
+struct HookLock {
+  std::mutex mutex;
+  HookLock() {
+    pthread_atfork([] { hookLock().lock(); }, [] { hookLock().unlock(); }, [] { hookLock().unlock(); });
+  }
+  static std::mutex &hookLock() {
+    static HookLock *lock = new HookLock;
+    return lock->mutex;
+  }
+};
+std::mutex &installed = HookLock::hookLock();
+
+} // namespace
+
+HookHandle addHook(Node *n, HookBody body) {
+  auto made = std::make_shared<HookBody>(std::move(body));
+  made->owner = n;
+  NodeExtra &extra = n->more();
+  std::lock_guard guard(installed);
+  extra.hooks.push_back(made);
+  return made;
+}
+
+bool dropHook(const HookHandle &hook) {
+  std::shared_ptr<HookBody> body = hook.lock(); // its function goes with the last reference, outside the lock
+  if (!body)
+    return false;
+  std::lock_guard guard(installed);
+  if (!body->owner)
+    return false;
+  std::erase(std::exchange(body->owner, nullptr)->extra->hooks, body);
+  return true;
+}
+
+HookList hooksOf(Node *n) {
+  if (!n->extra)
+    return {};
+  std::lock_guard guard(installed);
+  return n->extra->hooks;
+}
+
+NodeExtra::~NodeExtra() {
+  std::lock_guard guard(installed);
+  for (const std::shared_ptr<HookBody> &h : hooks)
+    h->owner = nullptr;
 }
 
 bool keptByNode(TensorImpl *t) {
@@ -143,7 +196,7 @@ void releaseSlow(Node *n) {
 void freeSaved(Node *n) {
   if (n->kind == NodeKind::Accumulate)
     return;
-  for (int i = 0; i < n->numInputs; i++) {
+  for (uint32_t i = 0; i < n->numInputs; i++) {
     NodeInput &in = n->inputs()[i];
     if (!(in.state & InputNumber) && in.saved)
       release(std::exchange(in.saved, nullptr));

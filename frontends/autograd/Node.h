@@ -29,11 +29,11 @@ struct NodeInput {
   };
   OperandMeta *meta;      // owned; null: as the result
   uint32_t version;       // of `saved`
-  uint8_t outputNumber;   // of `next`
+  uint16_t outputNumber;  // of `next`
   uint8_t state;          // InputState bits
   uint8_t numberType;     // DType of a number operand
-  uint8_t pad;
 };
+inline constexpr size_t mostOutputs = UINT16_MAX; // of a node
 enum InputState : uint8_t {
   InputSaved = 1,
   InputNumber = 2,
@@ -52,28 +52,45 @@ using LeafHook = std::function<void(const Tensor &)>;
 using PreHook = std::function<void(std::vector<Tensor> &cotangents)>;
 using PostHook = std::function<void(std::vector<Tensor> &gradients, const std::vector<Tensor> &cotangents)>;
 
-/// A registered hook, shared by the node and by the handle that removes it; one function is set, none once removed.
+/// A registered hook, shared by the node, the handle that removes it and the passes that run it; one function is set.
 struct HookBody {
+  Node *owner = nullptr; // null once removed; written under the lock of all hooks
   TensorHook onGrad;
   int output = 0; // of onGrad
   LeafHook onLeaf;
   PreHook before;
   PostHook after;
-  bool removed() const { return !onGrad && !onLeaf && !before && !after; }
 };
 using HookHandle = std::weak_ptr<HookBody>;
+using HookList = std::vector<std::shared_ptr<HookBody>>; // in order of registration
 /// Gives a saved tensor back that hooks stored elsewhere.
 using Unpack = std::function<Tensor()>;
 
 /// What few nodes have.
 struct NodeExtra {
-  std::vector<std::shared_ptr<HookBody>> hooks; // in order of registration
+  HookList hooks; // changed and copied under one lock: backward runs without the GIL (addHook, dropHook, hooksOf)
   std::vector<Unpack> packed;              // by input, then the result
   std::shared_ptr<void> metadata;          // grad_fn.metadata, and the forward call's traceback in anomaly mode
-  bool retainGrad = false;
-  Tensor retained;                         // .grad of a non-leaf
+  struct Retained {
+    int output;
+    bool wanted; // by retain_grad()
+    Tensor grad;
+  };
+  std::vector<Retained> retained; // .grad of non-leaves, by output
   std::unique_ptr<struct NodeFunction> function;
   int numOutputs = 1;
+
+  ~NodeExtra();
+  Retained *findRetained(int output) {
+    for (Retained &r : retained)
+      if (r.output == output)
+        return &r;
+    return nullptr;
+  }
+  Retained &retainedOf(int output) {
+    Retained *found = findRetained(output);
+    return found ? *found : retained.emplace_back(Retained{output, false, {}});
+  }
 };
 
 /// A backward of its own. Undefined cotangents stay undefined.
@@ -95,8 +112,7 @@ struct alignas(64) Node {
   TensorImpl *result; // owned alias of the result, without node
   uint32_t resultVersion;
   std::atomic<uint32_t> slotOwner; // pass that owns `grad`, 0: none
-  uint32_t modeFlags; // the thread's when it was recorded
-  uint16_t numInputs;
+  uint32_t numInputs;
   NodeKind kind;
   uint8_t state; // NodeState bits
   Attr *attrs;   // owned with their lists, in one block
@@ -105,9 +121,14 @@ struct alignas(64) Node {
   NodeInput *inputs() { return reinterpret_cast<NodeInput *>(this + 1); }
   Leaf &leaf() { return *reinterpret_cast<Leaf *>(this + 1); }
   NodeExtra &more() {
-    if (!extra)
-      extra = new NodeExtra;
-    return *extra;
+    NodeExtra *found = __atomic_load_n(&extra, __ATOMIC_ACQUIRE);
+    if (found)
+      return *found;
+    auto *made = new NodeExtra; // two threads may want it at once
+    if (__atomic_compare_exchange_n(&extra, &found, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return *made;
+    delete made;
+    return *found;
   }
   int numOutputs() const { return extra ? extra->numOutputs : 1; }
 };
@@ -128,8 +149,21 @@ struct AnomalyMode {
 };
 extern AnomalyMode anomalyMode;
 
-/// Zeroed inputs, the next sequence number, the thread's modes.
-Node *newNode(NodeKind kind, OpId op, int numInputs);
+/// Zeroed inputs, the thread's next sequence number.
+Node *newNode(NodeKind kind, OpId op, size_t numInputs);
+/// Sets an edge to `next` (taken). Numbers are counted per thread; that of a consumer is above those of its producers,
+/// wherever they were made, as the engine relies on.
+inline void connect(Node *n, NodeInput &in, Node *next, int output) {
+  in.next = next;
+  in.outputNumber = uint16_t(output);
+  if (TORCHC_UNLIKELY(next->sequence >= n->sequence))
+    n->sequence = threadState.sequence = next->sequence + 1;
+}
+HookHandle addHook(Node *n, HookBody body);
+/// False: it was removed before.
+bool dropHook(const HookHandle &hook);
+/// The hooks of now: what is removed while a pass runs them still runs in it.
+HookList hooksOf(Node *n);
 /// Frees graphs of any depth without recursion.
 void releaseSlow(Node *n);
 inline void release(Node *n) {

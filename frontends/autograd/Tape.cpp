@@ -20,10 +20,7 @@ inline void noteMeta(NodeInput &in, const TensorImpl *a, const TensorImpl *out) 
     in.meta = newMeta(a->dtype, a->rank, a->sizes());
 }
 
-inline void setEdge(NodeInput &in, TensorImpl *a) {
-  in.next = retain(leafNode(a));
-  in.outputNumber = a->outputNumber;
-}
+inline void setEdge(Node *n, int i, TensorImpl *a) { connect(n, n->inputs()[i], retain(leafNode(a)), a->outputNumber); }
 
 Tensor shownToHooks(TensorImpl *a) {
   Tensor t = Tensor::borrow(a);
@@ -63,7 +60,7 @@ inline void saveResult(Node *n, TensorImpl *out) {
   n->resultVersion = out->version();
   if (TORCHC_UNLIKELY(savedHooks)) {
     NoGradGuard quiet;
-    packedSlot(n, n->numInputs) = savedHooks->pack(Tensor(std::exchange(n->result, nullptr)));
+    packedSlot(n, int(n->numInputs)) = savedHooks->pack(Tensor(std::exchange(n->result, nullptr)));
     n->state |= NodePacksResult;
   }
 }
@@ -113,9 +110,9 @@ static bool overwrites(const OpCall &call, const TensorImpl *target) {
 Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *out) {
   const OpInfo &info = opInfo(call.op);
   bool extra = overwrites(call, out);
-  Node *n = newNode(NodeKind::Op, call.op, call.numOperands + extra);
+  Node *n = newNode(NodeKind::Op, call.op, size_t(call.numOperands) + extra);
   if (extra) {
-    setEdge(n->inputs()[call.numOperands], out);
+    setEdge(n, call.numOperands, out);
     n->inputs()[call.numOperands].state = InputOverwritten;
   }
   for (int i = 0; i < call.numOperands; i++) {
@@ -126,7 +123,7 @@ Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *out) {
       continue;
     }
     if (a->requiresGrad() && differentiable(info, i))
-      setEdge(in, a);
+      setEdge(n, i, a);
     noteMeta(in, a, out);
     bool variadic = info.flags & OpVariadic;
     if (!variadic && plan.saves >> i & 1)
@@ -147,11 +144,10 @@ void attachBinary(OpId op, TensorImpl *out, TensorImpl *a, TensorImpl *b) {
     return;
   uint32_t saves = (needA ? info.saves[0] : 0) | (needB ? info.saves[1] : 0);
   Node *n = newNode(NodeKind::Op, op, 2);
-  NodeInput *in = n->inputs();
   if (needA)
-    setEdge(in[0], a);
+    setEdge(n, 0, a);
   if (needB)
-    setEdge(in[1], b);
+    setEdge(n, 1, b);
   if (saves) {
     if (saves & 1)
       saveOperand(n, 0, a);
@@ -171,7 +167,7 @@ void attachUnary(OpId op, TensorImpl *out, TensorImpl *a) {
   if (!a->requiresGrad() || !(info.differentiable & 1) || !gradType(out->dtype))
     return;
   Node *n = newNode(NodeKind::Op, op, 1);
-  setEdge(n->inputs()[0], a);
+  setEdge(n, 0, a);
   if (info.saves[0] & 1)
     saveOperand(n, 0, a);
   if (info.saves[0] & savesResult)
@@ -187,7 +183,7 @@ void attachScalar(OpId op, TensorImpl *out, TensorImpl *a, const Scalar &s, bool
     return;
   uint32_t saves = info.saves[slot];
   Node *n = newNode(NodeKind::Op, op, 2);
-  setEdge(n->inputs()[slot], a);
+  setEdge(n, slot, a);
   saveNumber(n->inputs()[1 - slot], s);
   if (saves >> slot & 1)
     saveOperand(n, slot, a);

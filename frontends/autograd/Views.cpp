@@ -43,8 +43,8 @@ void setStepAttrs(Node *n, const ViewInfo *v) {
 
 void setInput(Node *n, int i, Node *next, int outputNumber, DType dtype, const Dims &dims) {
   NodeInput &in = n->inputs()[i];
-  in.next = next; // takes the reference
-  in.outputNumber = uint8_t(outputNumber);
+  if (next)
+    connect(n, in, next, outputNumber);
   in.meta = newMeta(dtype, dims.size(), dims.data());
 }
 
@@ -94,10 +94,11 @@ Edge edgeOf(TensorImpl *t) {
 }
 
 void setHistory(TensorImpl *t, Edge e) {
-  if (Node *old = t->node; old && old->extra && old->extra->retainGrad && e.node && old != e.node) {
-    old->extra->retainGrad = false; // retain_grad() is about the tensor, whatever its value
-    e.node->more().retainGrad = true;
-  }
+  if (Node *old = t->node; old && old->extra && e.node && old != e.node)
+    if (NodeExtra::Retained *r = old->extra->findRetained(t->outputNumber); r && r->wanted) {
+      r->wanted = false; // retain_grad() is about the tensor, whatever its value
+      e.node->more().retainedOf(e.output).wanted = true;
+    }
   dropNode(t);
   t->node = e.node;
   t->outputNumber = uint8_t(e.output);
@@ -141,7 +142,7 @@ ViewInfo *newStep(OpId op, TensorImpl *base, ViewInfo *parent, OperandMeta *shap
 bool tracks(TensorImpl *in, TensorImpl *out) {
   if (!(threadState.modes.flags & FlagNoGrad) && !(in->flags & flagUntrackedView))
     return true;
-  out->flags |= flagUntrackedView;
+  out->flags |= flagUntrackedView | (in->flags & flagLostHistory) | (in->requiresGrad() ? flagLostHistory : 0);
   return false;
 }
 
@@ -216,7 +217,14 @@ void refreshViewSlow(TensorImpl *t) {
   t->view->version = t->version();
 }
 
-void rebaseHistory(TensorImpl *t, Node *n) {
+void rebaseHistory(TensorImpl *t, Node *n, int output) {
+  if (output > UINT8_MAX) { // a tensor counts to 255, an edge further
+    Node *own = newNode(NodeKind::Op, OpId::Reshape, 1);
+    setShapeAttr(own, t->dims());
+    setInput(own, 0, n, output, t->dtype, t->dims());
+    n = own;
+    output = 0;
+  }
   if (t->view) {
     TensorImpl *base = t->view->rootOf();
     std::vector<ViewInfo *> path = steps(t->view);
@@ -227,18 +235,19 @@ void rebaseHistory(TensorImpl *t, Node *n) {
         retain(parent.node);
       olds.push_back(stepNode(path[i], parent));
     }
-    Edge child{n ? retain(n) : nullptr, 0};
+    Edge child{n ? retain(n) : nullptr, output};
     for (size_t i = path.size(); i-- > 0;)
       child = writeNode(path[i], olds[i], child);
     setHistory(base, child);
     t->view->version = t->version();
   }
-  setHistory(t, {n, 0});
+  setHistory(t, {n, output});
 }
 
 void checkInplace(TensorImpl *t, bool needsGrad) {
   refreshView(t);
-  bool tracked = needsGrad || t->requiresGrad() || (t->view && t->view->rootOf()->requiresGrad());
+  bool tracked =
+      needsGrad || t->requiresGrad() || (t->flags & flagLostHistory) || (t->view && t->view->rootOf()->requiresGrad());
   if (!tracked)
     return;
   auto isLeaf = [](TensorImpl *x) { return x->requiresGrad() && (!x->node || x->node->kind == NodeKind::Accumulate); };

@@ -28,6 +28,8 @@ inline void release(ViewInfo *v) {
 
 /// The view was made while gradients were off: in-place writes through it that need gradients are refused.
 inline constexpr uint32_t flagUntrackedView = 1u << 12;
+/// Such a view of a tensor that required gradients.
+inline constexpr uint32_t flagLostHistory = 1u << 15;
 /// What a tensor was before its shape was changed in place: no program sees it.
 inline constexpr uint32_t flagHiddenBase = 1u << 14;
 
@@ -49,7 +51,7 @@ inline void refreshView(TensorImpl *t) {
 
 /// After an in-place write to `t` that gave it the history `n` (owned; null: none): updates t and, if it is a view, its
 /// base.
-void rebaseHistory(TensorImpl *t, Node *n);
+void rebaseHistory(TensorImpl *t, Node *n, int output = 0);
 /// Refuses writes that autograd can't follow: leaves that require gradients, views of them, untracked views.
 /// `needsGrad`: the written values have a history.
 void checkInplace(TensorImpl *t, bool needsGrad);

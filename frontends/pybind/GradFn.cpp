@@ -32,7 +32,7 @@ PyObject *nodeNext(PyObject *o, void *) {
   Node *n = nodeOf(o);
   bool leaf = n->kind == NodeKind::Accumulate;
   Ref out(PyTuple_New(leaf ? 0 : n->numInputs));
-  for (int i = 0; out && !leaf && i < n->numInputs; i++) {
+  for (int i = 0; out && !leaf && i < int(n->numInputs); i++) {
     NodeInput &in = n->inputs()[i];
     PyObject *next = in.next ? nodeObject(in.next) : Py_NewRef(Py_None);
     PyObject *pair = next ? Py_BuildValue("(Ni)", next, int(in.outputNumber)) : nullptr;
