@@ -186,8 +186,23 @@ bool Run::acceptsNumber(const Attr &recorded, const Attr &now) {
   return true;
 }
 
-/// Goes on with another recording that has the same steps so far, if its numbers are those of this run.
+/// May what is bound already be an input of another recording that has the same steps so far? bind() has asked this one;
+/// what follows the common steps may write what is only read here.
+bool Run::admits(const Recording &other) const {
+  for (uint32_t input : bound) {
+    if (other.inputs[input].generator)
+      continue;
+    uint32_t n = other.values[other.inputs[input].value].storage;
+    if (slots[n].storage->exposed && other.storages[n].written)
+      return false;
+  }
+  return true;
+}
+
+/// Goes on with another recording that has the same steps so far, if its inputs and numbers may be those of this run.
 bool Run::adopt(const std::shared_ptr<Recording> &other) {
+  if (!admits(*other))
+    return false;
   std::shared_ptr<Recording> before = graph;
   std::vector<Attr> had = numbers;
   std::vector<uint32_t> hadBound = boundNumbers;

@@ -53,6 +53,7 @@ private:
   bool usable(const Recording &r) const;
   void choose(std::shared_ptr<Recording> r);
   bool adopt(const std::shared_ptr<Recording> &other);
+  bool admits(const Recording &other) const;
   bool acceptsNumber(const Attr &recorded, const Attr &now);
   bool match(const OpCall &call);
   bool matches(const OpCall &call);

@@ -290,3 +290,24 @@ def test_threads_read_and_drop_what_others_defer(compiled, size):  # noqa: F811
     for thread in threads:
         thread.join()
     assert not wrong, wrong
+
+
+def test_written_where_another_recording_only_reads(compiled):  # noqa: F811
+    """A call begins as a recording that reads its argument and goes on as one that writes it."""
+
+    def fn(x, write):
+        y = x * 2
+        return (x.add_(1) if write else y + 1), y - 1
+
+    other = compiled(fn)
+    for i, (write, shared) in enumerate(
+        [(False, False)] * 3 + [(True, False)] * 4 + [(False, True), (True, True)] * 3
+    ):
+        n = array(1, 2, i)
+        x = torch.from_numpy(n.copy()) if shared else torch.tensor(n)
+        z, y = other(x, write)
+        assert x.tolist() == (n + 1 if write else n).tolist(), (i, other.report())
+        assert z.tolist() == (n + 1 if write else n * 2 + 1).tolist(), (i, other.report())
+        assert y.tolist() == (n * 2 - 1).tolist(), (i, other.report())
+    counts = other.counts()
+    assert counts["launches"] + counts["interpreted"] >= 8, other.report()
