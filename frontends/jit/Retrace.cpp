@@ -187,13 +187,17 @@ bool Run::acceptsNumber(const Attr &recorded, const Attr &now) {
 }
 
 /// May what is bound already be an input of another recording that has the same steps so far? bind() has asked this one;
-/// what follows the common steps may write what is only read here.
+/// what follows the common steps may write what is only read here, and inputs that share memory here may have had their
+/// own there.
 bool Run::admits(const Recording &other) const {
   for (uint32_t input : bound) {
     if (other.inputs[input].generator)
       continue;
     uint32_t n = other.values[other.inputs[input].value].storage;
-    if (slots[n].storage->exposed && other.storages[n].written)
+    const StorageInfo &s = other.storages[n];
+    if (slots[n].storage->exposed && s.written)
+      return false;
+    if (uint32_t first = numberOf(slots[n].storage); first != traceNone && other.storages[first].memory != s.memory)
       return false;
   }
   return true;

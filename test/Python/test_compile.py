@@ -245,6 +245,26 @@ def test_changed_global(compiled):
     SCALE = 2.0
 
 
+def test_aliasing_arguments_after_a_common_beginning(compiled):
+    """A call with aliasing arguments begins as a recording made with such, and goes on as one made with others."""
+
+    def fn(x, y, write):
+        z = x * 2 + y * 3
+        if write:
+            x.add_(1)
+            return z + y * 5
+        return z
+
+    def make(i):
+        x = torch.arange(9.0).reshape(3, 3)
+        alias, write = (
+            [(False, True)] * 3 + [(True, False)] * 3 + [(True, True), (False, True)] * 4
+        )[i]
+        return x, (x if alias else torch.arange(9.0).reshape(3, 3)).t(), write
+
+    agree(compiled, fn, make, calls=14)
+
+
 def test_replaced_parameter(compiled):
     model = nn.Linear(3, 2)
     other = compiled(lambda x: model(x))
