@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -75,9 +76,11 @@ Pending &pending() {
     auto *made = new Pending;
     pthread_atfork([] { pending().mutex.lock(); }, [] { pending().mutex.unlock(); },
                    [] {
-                     pending().mutex.unlock();
+                     // As the parent's threads left it, it waits for those that were waiting.
+                     new (&pending().done) std::condition_variable;
                      pending().count = 0;
                      pending().generation++;
+                     pending().mutex.unlock();
                    });
     return made;
   }();

@@ -240,3 +240,35 @@ if pid == 0: os._exit(0)
 assert os.waitpid(pid, 0)[1] == 0
 """
     run_python(code, TORCHC_CACHE_DIR=str(tmp_path))
+
+
+@needs_compiler
+def test_fork_while_threads_wait_for_the_compiler(tmp_path):
+    code = """
+import os, signal, threading, time, torchc as t
+def make(k): return t.compile(lambda x: (x * k).exp() + k, background=False)
+x = t.zeros(2)
+stop = False
+def work(n):
+    k = n
+    while not stop:
+        k += 10
+        assert make(k)(x).tolist() == [k + 1.0] * 2
+threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+for one in threads: one.start()
+children = []
+for i in range(12):
+    time.sleep(0.02)
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)  # a child that hangs in a lock isn't interruptible
+        for k in (1000 + i, 2000 + i):
+            f = make(k)
+            assert [f(x).tolist() for _ in range(3)] == [[k + 1.0] * 2] * 3
+        os._exit(0)
+    children.append(pid)
+stop = True
+for one in threads: one.join()
+assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 12
+"""
+    run_python(code, TORCHC_CACHE_DIR=str(tmp_path))
