@@ -38,7 +38,7 @@ private:
   std::shared_ptr<const Executable> executable;
   CompiledMeta about;
   std::vector<bool> given;
-  mutable std::mutex mutex;
+  ForkMutex mutex{LockOrder::Compiled};
   mutable std::vector<void *> arenas;
 };
 

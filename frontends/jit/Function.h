@@ -64,7 +64,7 @@ private:
             const std::string &now = {});
 
   FunctionOptions settings;
-  std::mutex mutex; // of roots and what hangs below, and the fields after it
+  ForkMutex mutex{LockOrder::Function}; // of roots and what hangs below, and the fields after it
   Segments roots;
   bool unexpected = false; // a run left: record the next call
   bool replayable = false;

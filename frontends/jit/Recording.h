@@ -5,9 +5,9 @@
 #include "dialects/trace/Trace.h"
 #include "frontends/eager/JitHooks.h"
 #include "frontends/jit/Records.h"
+#include "runtime/core/ForkMutex.h"
 #include <atomic>
 #include <memory>
-#include <mutex>
 
 namespace torchc::jit {
 
@@ -120,7 +120,7 @@ public:
 private:
   TensorImpl *slowShell(uint32_t value) const;
   std::atomic<CompileState> stateNow{CompileState::None};
-  mutable std::mutex mutex;
+  ForkMutex mutex{LockOrder::Recording};
   std::shared_ptr<const Compiled> result;
   std::string why, how;
 };

@@ -1,6 +1,5 @@
 #include "frontends/jit/Records.h"
 #include <algorithm>
-#include <pthread.h>
 
 using namespace torchc::jit;
 
@@ -48,21 +47,8 @@ void torchc::jit::appendJsonString(std::string &out, std::string_view text) {
   out += '"';
 }
 
-namespace torchc::jit {
-
-/// A fork while another thread adds a record must not leave the lock taken in the child. Installed when the library is
-/// loaded: a first use that races with a fork would leave the child waiting for a half-made static.
-struct RecordsFork {
-  RecordsFork() {
-    Records::global();
-    pthread_atfork([] { Records::global().mutex.lock(); }, [] { Records::global().mutex.unlock(); },
-                   [] { Records::global().mutex.unlock(); });
-  }
-};
-
-static RecordsFork recordsFork;
-
-} // namespace torchc::jit
+// Made when the library is loaded: a first use that races with a fork would leave the child a half-made static.
+[[maybe_unused]] static Records &made = Records::global();
 
 const char *torchc::jit::kindName(RecordKind kind) {
   static const char *const names[] = {"fallback",   "miss",  "specialise", "compile-failed",
@@ -82,7 +68,7 @@ void Records::add(RecordKind kind, const Site &site, std::string reason, std::st
   for (std::string *s : {&reason, &oldValue, &newValue})
     cut(*s);
   std::string key = keyOf(kind, site, reason);
-  std::lock_guard lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex);
   ++clock;
   auto found = index.find(key);
   if (found == index.end()) {
@@ -107,7 +93,7 @@ void Records::add(RecordKind kind, const Site &site, std::string reason, std::st
 std::vector<Record> Records::all() const {
   std::vector<Record> list;
   {
-    std::lock_guard lock(mutex);
+    std::lock_guard<std::mutex> lock(mutex);
     list.assign(byUse.begin(), byUse.end());
   }
   std::sort(list.begin(), list.end(), [](const Record &a, const Record &b) { return a.first < b.first; });
@@ -115,12 +101,12 @@ std::vector<Record> Records::all() const {
 }
 
 uint64_t Records::dropped() const {
-  std::lock_guard lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex);
   return numDropped;
 }
 
 void Records::clear() {
-  std::lock_guard lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex);
   byUse.clear();
   index.clear();
   numDropped = 0;

@@ -2,9 +2,9 @@
 // compiles, relaxations, cache and helper trouble (C5, J8). Bounded, aggregated per site, safe to
 // use from any thread and across fork.
 #pragma once
+#include "runtime/core/ForkMutex.h"
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,8 +60,7 @@ public:
   static Records &global();
 
 private:
-  friend struct RecordsFork;
-  mutable std::mutex mutex;
+  ForkMutex mutex{LockOrder::Records};
   size_t capacity;
   uint64_t clock = 0, numDropped = 0;
   std::list<Record> byUse; // least recent first

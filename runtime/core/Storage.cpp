@@ -1,6 +1,6 @@
 #include "runtime/core/Storage.h"
+#include "runtime/core/ForkMutex.h"
 #include "runtime/device/Device.h"
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -12,7 +12,7 @@ struct Hook {
   void *context;
 };
 struct HookTable {
-  std::mutex mutex;
+  ForkMutex mutex{LockOrder::ReleaseHooks};
   std::unordered_map<Storage *, std::vector<Hook>> hooks;
 };
 HookTable &hookTable() {

@@ -1,10 +1,10 @@
 #include "runtime/device/Allocator.h"
+#include "runtime/core/ForkMutex.h"
 #include "runtime/device/Cgroup.h"
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
-#include <mutex>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -21,7 +21,7 @@ constexpr size_t hugePage = 2 << 20;
 constexpr uint32_t batch = detail::smallListLimit / 2;
 
 struct Central {
-  std::mutex mutex;
+  ForkMutex mutex{LockOrder::Allocator};
   FreeList lists[numClasses];
 };
 Central central; // constant-initialised, trivially usable before and after all else
@@ -89,8 +89,6 @@ pthread_key_t exitKey() {
   static pthread_key_t key = [] {
     pthread_key_t k;
     pthread_key_create(&k, threadExit);
-    // A child must not inherit the lock from a thread that it doesn't have.
-    pthread_atfork([] { central.mutex.lock(); }, [] { central.mutex.unlock(); }, [] { central.mutex.unlock(); });
     return k;
   }();
   return key;

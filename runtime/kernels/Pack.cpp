@@ -1,9 +1,9 @@
 #include "runtime/kernels/Pack.h"
+#include "runtime/core/ForkMutex.h"
 #include "runtime/core/knobs.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
 namespace torchc {
@@ -14,7 +14,7 @@ namespace {
 
 struct Chosen {
   const PackTable *table = nullptr;
-  std::mutex mutex;
+  ForkMutex mutex{LockOrder::Pack};
   std::vector<const PackEntry *> byName; // sorted, at the first packSymbol()
   char problem[192] = {};
 };

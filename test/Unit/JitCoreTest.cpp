@@ -1,5 +1,8 @@
 // Recording and re-trace: bits equal to eager whatever the program does.
 #include "JitCoreSupport.h"
+#include <atomic>
+#include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace torchc;
@@ -210,6 +213,37 @@ static void trainBoth(bool compiled, int steps) {
     EXPECT_GE(c.launches, uint64_t(steps - 8)) << s.f.report();
   else
     EXPECT_GE(c.interpreted, uint64_t(steps - 4)) << s.f.report();
+}
+
+TEST(JitCore, ForkWhileThreadsCall) {
+  Subject s;
+  auto program = [] { return mul(add(vec({1, 2, 3}), 1), 2); };
+  std::vector<char> want = bytesOf(program());
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; t++)
+    threads.emplace_back([&] {
+      while (!stop)
+        wrong += bytesOf(s(program)) != want;
+    });
+  for (int i = 0; i < 50; i++) {
+    pid_t child = fork();
+    if (!child) {
+      alarm(20); // a child that waits for a lock of a thread that it doesn't have waits for good
+      bool ok = true;
+      for (int k = 0; k < 3; k++)
+        ok &= bytesOf(s(program)) == want && !s.f.report().empty();
+      _exit(ok ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+  for (std::thread &t : threads)
+    t.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(JitCore, TrainingInterpreted) { trainBoth(false, 20); }

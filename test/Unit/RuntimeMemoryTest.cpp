@@ -1,13 +1,17 @@
+#include "runtime/core/ForkMutex.h"
 #include "runtime/core/Layout.h"
 #include "runtime/core/Storage.h"
 #include "runtime/core/knobs.h"
 #include "runtime/device/Device.h"
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace torchc;
@@ -265,4 +269,32 @@ TEST(RuntimeLayout, Simplify) {
   EXPECT_EQ(c.sizes[0], 6);
   EXPECT_EQ(make({2, 0, 4}, {{4, 4, 1}}).sizes[0], 0);
   EXPECT_EQ(make({1, 1}, {{4, 4}}).rank, 0);
+}
+
+TEST(RuntimeFork, WaitsForLocksOfOtherThreads) {
+  for (int order = 0; order < int(LockOrder::Count); order++) {
+    ForkMutex mutex{LockOrder(order)};
+    std::atomic<bool> held{false};
+    bool complete = true;
+    std::thread other([&] {
+      std::lock_guard<std::mutex> lock(mutex);
+      complete = false;
+      held = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      complete = true;
+    });
+    while (!held)
+      std::this_thread::yield();
+    pid_t child = fork();
+    if (!child) {
+      alarm(10);
+      std::lock_guard<std::mutex> lock(mutex);
+      _exit(complete ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << order;
+    other.join();
+    std::lock_guard<std::mutex> lock(mutex); // the parent's are free again
+  }
 }
