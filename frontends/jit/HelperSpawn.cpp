@@ -138,14 +138,14 @@ void runThread(Launch &l, std::chrono::milliseconds limit) {
     return;
   }
   timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
+  clock_gettime(CLOCK_MONOTONIC, &until); // the other one may be set meanwhile
   until.tv_sec += limit.count() / 1000;
   until.tv_nsec += limit.count() % 1000 * 1'000'000;
   if (until.tv_nsec >= 1'000'000'000) {
     until.tv_sec++;
     until.tv_nsec -= 1'000'000'000;
   }
-  if (pthread_timedjoin_np(thread, nullptr, &until) == 0)
+  if (pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &until) == 0)
     return;
   // The middle process hasn't collected the helper: as long as it lives, the helper's pidfd is written or comes.
   kill(l.helper);
