@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace torchc::jit;
@@ -46,7 +47,7 @@ struct Helper::Impl {
   mutable std::mutex mutex;
   std::deque<Request> queue;
   bool busy = false; // `current` is in flight
-  bool stopping = false, threadRuns = false;
+  bool stopping = false, threadRuns = false, joining = false;
   std::string refusal; // why no helper is started any more
   int deaths = 0, numStarts = 0;
   uint64_t nextId = 1;
@@ -133,7 +134,7 @@ void Helper::Impl::forgetInChild() {
   new (&queue) std::deque<Request>();
   new (&current) Request();
   new (&input) std::vector<uint8_t>();
-  threadRuns = busy = seenStopped = false;
+  threadRuns = joining = busy = seenStopped = false;
   sent = inputUsed = 0;
   deaths = numStarts = 0;
   refusal.clear();
@@ -237,16 +238,22 @@ HelperAnswer Helper::ask(std::vector<uint8_t> request) {
 }
 
 void Helper::shutdown() {
-  {
+  for (bool wait = false;; wait = true) {
+    if (wait)
+      std::this_thread::sleep_for(1ms);
     std::lock_guard lock(impl->mutex);
     impl->stopping = true;
     if (!impl->threadRuns)
       return;
+    if (impl->joining) // another thread is at it
+      continue;
+    impl->joining = true;
     impl->wakeUp();
+    break;
   }
   pthread_join(impl->thread, nullptr);
   std::lock_guard lock(impl->mutex);
-  impl->threadRuns = false;
+  impl->threadRuns = impl->joining = false;
   close(impl->wake);
   impl->wake = -1;
 }

@@ -179,6 +179,26 @@ TEST_F(HelperTest, ShutdownFailsWhatIsPending) {
   EXPECT_EQ(ask(h, "echo x"), "!helper was shut down");
 }
 
+TEST_F(HelperTest, ShutdownByTwoThreadsEndsBoth) {
+  for (int i = 0; i < 5; ++i) {
+    Helper h(options());
+    std::atomic<bool> told{false};
+    h.send(bytes("hang"), [&](HelperAnswer) {
+      std::this_thread::sleep_for(50ms);
+      told = true;
+    });
+    std::atomic<int> early{0};
+    auto end = [&] {
+      h.shutdown();
+      early += !told;
+    };
+    std::thread one(end), two(end);
+    one.join();
+    two.join();
+    EXPECT_EQ(early, 0);
+  }
+}
+
 TEST_F(HelperTest, StartsWhateverTheClockSays) {
   clockSetBack = 3600;
   Helper h(options());
