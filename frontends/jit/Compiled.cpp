@@ -203,11 +203,27 @@ void CompileService::compile(const std::shared_ptr<Recording> &r) {
     std::lock_guard<std::mutex> lock(pending().mutex);
     pending().count++;
   }
-  helper->send(makeCompileRequest(json, writeTrace(r->trace)),
-               [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
+  try {
+    helper->send(makeCompileRequest(json, writeTrace(r->trace)),
+                 [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
+  } catch (const std::exception &e) { // no memory: it isn't in the queue
+    answered(r, key, {false, e.what(), {}});
+  }
 }
 
+/// On the helper's thread, or where the request was made if that failed. Whatever happens, the compile ends.
 void CompileService::answered(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer) {
+  try {
+    finish(r, key, std::move(answer));
+  } catch (const std::exception &e) { // no memory
+    r->finishCompile(nullptr, e.what(), "");
+  }
+  std::lock_guard<std::mutex> lock(pending().mutex);
+  if (--pending().count == 0)
+    pending().done.notify_all();
+}
+
+void CompileService::finish(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer) {
   CompileAnswer parsed;
   Diag diag;
   Site site;
@@ -228,9 +244,6 @@ void CompileService::answered(const std::shared_ptr<Recording> &r, const Sha256D
   if (!compiled)
     Records::global().add(RecordKind::CompileFailed, site.line ? site : r->siteOf(0), why);
   r->finishCompile(std::move(compiled), why, "helper");
-  std::lock_guard<std::mutex> lock(pending().mutex);
-  if (--pending().count == 0)
-    pending().done.notify_all();
 }
 
 bool CompileService::wait(std::chrono::milliseconds limit) {

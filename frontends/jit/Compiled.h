@@ -68,6 +68,7 @@ public:
 
 private:
   void answered(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer);
+  void finish(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer);
   bool fromCache(Recording &r, const Sha256Digest &key);
   Options options;
   std::string target, build;

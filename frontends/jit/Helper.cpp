@@ -36,7 +36,12 @@ struct News {
   std::vector<std::pair<HelperCallback, HelperAnswer>> ended;
   std::vector<std::string> records;
 
-  void fail(HelperCallback &done, const std::string &why) { ended.push_back({std::move(done), {false, why, {}}}); }
+  /// All of these keep the callback where it is if they throw.
+  void end(HelperCallback &done, HelperAnswer answer) {
+    ended.reserve(ended.size() + 1);
+    ended.emplace_back(std::move(done), std::move(answer));
+  }
+  void fail(HelperCallback &done, const std::string &why) { end(done, {false, why, {}}); }
 };
 
 } // namespace
@@ -68,6 +73,8 @@ struct Helper::Impl {
   bool startThread(std::string &why);
   static void *threadMain(void *self);
   void loop();
+  bool turn(News &news);
+  void outOfMemory(News &news);
   bool begin(News &news);
   void start(News &news);
   void step(News &news);
@@ -279,25 +286,44 @@ int Helper::starts() const {
 void Helper::Impl::loop() {
   for (bool run = true; run;) {
     News news;
-    bool needsHelper = false;
-    {
-      std::lock_guard lock(mutex);
-      run = !stopping;
-      if (run) {
-        needsHelper = begin(news);
-      } else {
-        if (busy)
-          news.fail(current.done, "helper was shut down");
-        busy = false;
-        failQueue("helper was shut down", news);
-        process.close();
-      }
+    try {
+      run = turn(news);
+    } catch (const std::exception &) {
+      outOfMemory(news);
     }
-    if (needsHelper)
-      start(news);
-    else if (run && news.ended.empty())
-      step(news);
     report(news);
+  }
+}
+
+/// What the thread does between two looks at the queue; false: it is to end.
+bool Helper::Impl::turn(News &news) {
+  bool needsHelper = false;
+  {
+    std::lock_guard lock(mutex);
+    if (stopping) {
+      process.close();
+      if (busy)
+        news.fail(current.done, "helper was shut down");
+      busy = false;
+      failQueue("helper was shut down", news);
+      return false;
+    }
+    needsHelper = begin(news);
+  }
+  if (needsHelper)
+    start(news);
+  else if (news.ended.empty())
+    step(news);
+  return true;
+}
+
+/// The request in flight fails; if there is no memory even for that, at its deadline.
+void Helper::Impl::outOfMemory(News &news) {
+  std::this_thread::sleep_for(1ms); // others may give some back
+  std::lock_guard lock(mutex);
+  try {
+    lose("no memory for the helper's answer", news);
+  } catch (const std::exception &) {
   }
 }
 
@@ -423,7 +449,7 @@ const char *Helper::Impl::takeFrame(News &news, bool &took) {
   if (inputUsed - frameHeaderBytes < header[0])
     return nullptr;
   auto begin = input.begin() + frameHeaderBytes, end = begin + ptrdiff_t(header[0]);
-  news.ended.push_back({std::move(current.done), {true, {}, {begin, end}}});
+  news.end(current.done, {true, {}, {begin, end}});
   std::memmove(input.data(), input.data() + frameHeaderBytes + header[0], inputUsed - frameHeaderBytes - header[0]);
   inputUsed -= frameHeaderBytes + header[0];
   current = Request();
@@ -466,15 +492,25 @@ void Helper::Impl::lose(const std::string &why, News &news) {
 }
 
 void Helper::Impl::failQueue(const std::string &why, News &news) {
-  for (Request &r : queue)
-    news.fail(r.done, why);
-  queue.clear();
+  for (; !queue.empty(); queue.pop_front())
+    news.fail(queue.front().done, why);
 }
 
+/// Whatever a callback throws, the thread and the program go on.
 void Helper::Impl::report(News &news) {
+  auto record = [&](const std::string &text) {
+    try {
+      if (options.records)
+        options.records->add(RecordKind::Helper, {}, text);
+    } catch (const std::exception &) { // no memory for it
+    }
+  };
   for (const std::string &text : news.records)
-    if (options.records)
-      options.records->add(RecordKind::Helper, {}, text);
+    record(text);
   for (auto &[done, answer] : news.ended)
-    done(std::move(answer));
+    try {
+      done(std::move(answer));
+    } catch (...) {
+      record("what waited for the helper's answer failed");
+    }
 }

@@ -31,7 +31,8 @@ struct HelperAnswer {
   std::vector<uint8_t> bytes;
 };
 
-/// Runs on the helper's background thread, with no lock held; it may call send(). Must not throw.
+/// Runs on the helper's background thread, with no lock held; it may call send(). What it throws is
+/// recorded and goes no further.
 using HelperCallback = std::function<void(HelperAnswer)>;
 
 class Helper {

@@ -4,9 +4,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <atomic>
-#include <filesystem>
+#include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -178,6 +181,42 @@ TEST_F(HelperTest, ShutdownFailsWhatIsPending) {
   EXPECT_THAT(errors, testing::ElementsAre("helper was shut down", "helper was shut down", "helper was shut down"));
   EXPECT_EQ(ask(h, "echo x"), "!helper was shut down");
 }
+
+TEST_F(HelperTest, CallbacksThatThrowAreRecorded) {
+  Helper h(options());
+  h.send(bytes("echo x"), [](HelperAnswer) { throw std::bad_alloc(); });
+  h.send(bytes("echo x"), [](HelperAnswer) { throw 3; });
+  EXPECT_EQ(ask(h, "echo y"), "y");
+  ASSERT_EQ(records.all().size(), 1u);
+  EXPECT_EQ(records.all()[0].reason, "what waited for the helper's answer failed");
+  EXPECT_EQ(records.all()[0].count, 2u);
+}
+
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // their address space has no bounds
+TEST_F(HelperTest, AnAnswerWithoutMemoryForItFailsAlone) {
+  pid_t child = fork(); // the limit is the process's
+  if (!child) {
+    alarm(60);
+    Helper h(options());
+    bool ok = ask(h, "echo x") == "x";
+    long pages = 0;
+    std::FILE *f = std::fopen("/proc/self/statm", "r");
+    ok &= f && std::fscanf(f, "%ld", &pages) == 1;
+    rlimit before, tight;
+    getrlimit(RLIMIT_AS, &before);
+    tight = before;
+    tight.rlim_cur = rlim_t(pages * sysconf(_SC_PAGESIZE)) + (64 << 20);
+    setrlimit(RLIMIT_AS, &tight);
+    std::string answer = ask(h, "big 250000000");
+    setrlimit(RLIMIT_AS, &before);
+    ok &= answer == "!no memory for the helper's answer" && ask(h, "echo y") == "y";
+    _exit(ok ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+#endif
 
 TEST_F(HelperTest, ShutdownByTwoThreadsEndsBoth) {
   for (int i = 0; i < 5; ++i) {
