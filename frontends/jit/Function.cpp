@@ -367,15 +367,13 @@ Call::Call(Function &f, int64_t elements)
   eager = next == Function::Next::Eager;
   if (eager)
     return;
-  open = true;
-  threadState.run = this;
-  if (next == Function::Next::Record) {
+  if (next == Function::Next::Record)
     recording = std::make_unique<Tracer>([this](std::unique_ptr<Recording> r) { path.push_back(std::move(r)); });
-    changeFlags(FlagRecording, 0);
-  } else {
+  else
     retrace = std::make_unique<Run>(f, std::move(segments));
-    changeFlags(FlagRetracing, 0);
-  }
+  open = true; // nothing throws from here on, so that the destructor runs
+  threadState.run = this;
+  changeFlags(recording ? FlagRecording : FlagRetracing, 0);
 }
 
 void Call::close() {

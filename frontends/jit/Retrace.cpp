@@ -35,10 +35,10 @@ void settle(TensorImpl *t) {
 }
 
 Run::Run(Function &f, Segments roots) : function(f) {
+  start(std::move(roots));
+  ActiveRuns::add(gate); // may throw
   alone = activeRuns.fetch_add(1) == 0;
   started = ++startedRuns;
-  start(std::move(roots));
-  ActiveRuns::add(gate);
 }
 
 Run::~Run() {

@@ -1,6 +1,8 @@
 // Recording and re-trace: bits equal to eager whatever the program does.
 #include "JitCoreSupport.h"
 #include <atomic>
+#include <cstdlib>
+#include <new>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -8,6 +10,18 @@
 using namespace torchc;
 using namespace torchc::jit;
 using testing::HasSubstr;
+
+// An operator new that fails after so many calls; below 0: it doesn't.
+static thread_local int allocationsLeft = -1;
+void *operator new(size_t n) {
+  void *p = allocationsLeft ? std::malloc(n ? n : 1) : nullptr;
+  if (!p)
+    throw std::bad_alloc();
+  allocationsLeft -= allocationsLeft > 0;
+  return p;
+}
+void operator delete(void *p) noexcept { std::free(p); }
+void operator delete(void *p, size_t) noexcept { std::free(p); }
 
 TEST(JitCore, Elementwise) {
   Subject s;
@@ -213,6 +227,31 @@ static void trainBoth(bool compiled, int steps) {
     EXPECT_GE(c.launches, uint64_t(steps - 8)) << s.f.report();
   else
     EXPECT_GE(c.interpreted, uint64_t(steps - 4)) << s.f.report();
+}
+
+TEST(JitCore, NoMemoryForACall) {
+  auto program = [] { return mul(add(vec({1, 2, 3}), 1), 2); };
+  std::vector<char> want = bytesOf(program());
+  for (int calls : {0, 2}) { // the next one records, or re-traces
+    Subject s;
+    for (int i = 0; i < calls; i++)
+      EXPECT_EQ(bytesOf(s(program)), want);
+    bool made = false;
+    for (int n = 0; n < 100 && !made; n++) {
+      try {
+        allocationsLeft = n;
+        Call call(s.f);
+        allocationsLeft = -1;
+        made = true;
+      } catch (const std::bad_alloc &) {
+        allocationsLeft = -1;
+      }
+      EXPECT_EQ(threadState.run, nullptr) << n;
+      EXPECT_FALSE(threadState.modes.flags & (FlagRecording | FlagRetracing)) << n;
+    }
+    EXPECT_TRUE(made);
+    EXPECT_EQ(bytesOf(s(program)), want);
+  }
 }
 
 TEST(JitCore, ForkWhileThreadsCall) {
