@@ -177,20 +177,28 @@ bool CompileService::fromCache(Recording &r, const Sha256Digest &key) {
   return true;
 }
 
-void CompileService::compile(const std::shared_ptr<Recording> &r) {
+void CompileService::compile(const std::shared_ptr<Recording> &r, const ForkMutex *guard) {
   if (!r->refused.empty()) {
     r->finishCompile(nullptr, r->refused, "");
     return;
   }
   std::string json = "{\"target\":\"" + target + "\",\"emit\":\"object\",\"strides\":true}";
-  std::vector<uint8_t> program = traceKey(r->trace);
+  std::vector<uint8_t> program, request;
+  uint64_t process = generation(); // its first use installs fork handlers: not with the lock
+  {
+    std::unique_lock<std::mutex> lock;
+    if (guard)
+      lock = std::unique_lock<std::mutex>(*guard);
+    program = traceKey(r->trace);
+    request = writeTrace(r->trace);
+    r->startCompile();
+    r->generation = process;
+  }
   Sha256 hash;
   hash.update(program);
   for (const std::string &s : {json, build})
     hash.update({reinterpret_cast<const uint8_t *>(s.data()), s.size()});
   Sha256Digest key = hash.finish();
-  r->startCompile();
-  r->generation = generation();
   if (knobs().dump) // every stage of every compile: a cached object has none
     addDump(json, key);
   else if (fromCache(*r, key))
@@ -204,7 +212,7 @@ void CompileService::compile(const std::shared_ptr<Recording> &r) {
     pending().count++;
   }
   try {
-    helper->send(makeCompileRequest(json, writeTrace(r->trace)),
+    helper->send(makeCompileRequest(json, request),
                  [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
   } catch (const std::exception &e) { // no memory: it isn't in the queue
     answered(r, key, {false, e.what(), {}});

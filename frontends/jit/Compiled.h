@@ -54,8 +54,9 @@ public:
   /// Replaces the options before the first use; false if too late.
   static bool configure(Options options);
 
-  /// Starts compiling, or finishes at once from the cache. The recording's state says how it went.
-  void compile(const std::shared_ptr<Recording> &r);
+  /// Starts compiling, or finishes at once from the cache. The recording's state says how it went. `guard` is what other
+  /// threads hold while they change the trace's outputs.
+  void compile(const std::shared_ptr<Recording> &r, const ForkMutex *guard = nullptr);
   /// Waits until nothing is pending in this process, `limit` at most; false: something still is. The caller must not
   /// hold what callbacks need. Doesn't make the service.
   static bool wait(std::chrono::milliseconds limit);

@@ -116,7 +116,7 @@ std::string Function::tier(std::string *why) {
 void Function::compile(const std::shared_ptr<Recording> &r) {
   if (settings.interpret)
     return;
-  CompileService::global().compile(r);
+  CompileService::global().compile(r, &mutex);
   if (r->state() == CompileState::Failed)
     note(RecordKind::CompileFailed, r->steps.empty() ? settings.site : r->siteOf(0), r->failure());
 }
@@ -233,6 +233,11 @@ bool Function::replay(TensorImpl *const *arguments, uint32_t count, std::vector<
     return true;
   }
   return false;
+}
+
+Function::Segments Function::after(const Recording &r) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return r.next;
 }
 
 void Function::noteLeave(const Site &site, const char *reason, std::string expected, std::string came) {

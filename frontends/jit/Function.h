@@ -37,6 +37,8 @@ public:
   bool replay(TensorImpl *const *arguments, uint32_t count, std::vector<TensorImpl *> &results, bool &tuple);
 
   // For the runs.
+  /// What has followed the observation at a recording's end.
+  Run::Segments after(const Recording &r);
   void noteLeave(const Site &site, const char *reason, std::string expected = {}, std::string came = {});
   /// The recording that a run followed to its end: tried first from now on.
   void prefer(const std::shared_ptr<Recording> &r);

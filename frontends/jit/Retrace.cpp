@@ -419,8 +419,7 @@ void Run::observe() {
     leave("a value was looked at where no recording saw that");
     return;
   }
-  Segments next = graph->next;
-  start(std::move(next));
+  start(function.after(*graph));
 }
 
 void Run::leave(const char *reason, std::string expected, std::string came) {
