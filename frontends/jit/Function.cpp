@@ -48,16 +48,21 @@ Function::Next Function::next(std::string *why, uint32_t sizeClass) {
   }
   bool later = unexpected && skip > 0;
   skip -= later && !why; // not for a mere question
-  if (stopped.empty() && (roots.empty() || (unexpected && !later)) && !pending)
+  bool record = stopped.empty() && (roots.empty() || (unexpected && !later)) && !pending, resting = record && rest > 0;
+  rest -= resting && !why;
+  if (record && !resting)
     return say(Next::Record, roots.empty() ? "not called yet" : "the last call took a path that isn't recorded");
   if (ready)
     return fasterOf(why, sizeClass);
   if (pending)
     return say(Next::Eager, "compiling in the background");
+  if (resting)
+    return say(Next::Eager, "it raised an exception whenever it was recorded; one of the next calls is recorded again");
   return say(Next::Eager, !failure.empty() ? failure : !stopped.empty() ? stopped : "no op was recorded");
 }
 
 namespace {
+constexpr int maxRest = 1023;            // calls between two recordings of a function that always raises
 constexpr int maxIdle = 8;               // recordings that told nothing new before no more are made
 constexpr int measuredCalls = 5;         // of each kind, of which the fastest counts
 constexpr int64_t smallCall = 20'000;    // ns: above, what an op costs by itself doesn't matter
@@ -152,6 +157,7 @@ std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>>
     std::lock_guard<std::mutex> lock(mutex);
     numbers.recorded++;
     unexpected = false;
+    raises = 0;
     size_t count = 0;
     each(roots, [&](Recording &) { count++; });
     Segments *list = &roots;
@@ -201,6 +207,18 @@ std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>>
   for (const auto &r : work)
     compile(r);
   return single ? only : nullptr;
+}
+
+/// A recorded call ended by an exception: what it recorded has no end and isn't kept. The more often in a row, the longer
+/// until the next attempt.
+void Function::raised() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    numbers.recorded++;
+    rest = raises < 10 ? (1 << raises) - 1 : maxRest;
+    raises++;
+  }
+  note(RecordKind::Fallback, settings.site, "the function raised an exception while it was recorded: nothing is kept");
 }
 
 void Function::allowReplay(bool allowed, std::string why) {
@@ -396,6 +414,7 @@ void Call::finish() {
     return;
   changeFlags(0, FlagRecording | FlagRetracing);
   if (recording) {
+    whole = true;
     recording->finish();
     close();
     only = function.add(std::move(path));
@@ -428,11 +447,13 @@ Call::~Call() {
   if (!open)
     return;
   changeFlags(0, FlagRecording | FlagRetracing);
-  if (retrace)
-    try {
-      retrace->finish();
-    } catch (...) { // the program's own exception goes on
-    }
+  try {
+    if (retrace) // where an exception ends a call is no path that the next one should be recorded for
+      retrace->leave(nullptr);
+    else if (!whole)
+      function.raised();
+  } catch (...) { // the program's own exception goes on
+  }
   close();
 }
 

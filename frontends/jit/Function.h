@@ -53,6 +53,7 @@ private:
   Next next(std::string *why, uint32_t sizeClass);
   Next fasterOf(std::string *why, uint32_t sizeClass);
   void measured(bool retrace, uint32_t sizeClass, int64_t nanoseconds);
+  void raised();
   std::shared_ptr<Recording> add(std::vector<std::unique_ptr<Recording>> path);
   bool generalise(Segments &list, std::unique_ptr<Recording> &segment);
   void compile(const std::shared_ptr<Recording> &r);
@@ -77,6 +78,7 @@ private:
   };
   std::vector<Plan> plans;
   int idle = 0;            // recordings in a row that told nothing new
+  int raises = 0, rest = 0; // recordings in a row that ended by an exception; calls before the next one after them
   int skip = 0;            // calls before the next one: what comes at every n-th call must be met at some time
   std::string stopped;     // why no more is recorded
   struct Timing {
@@ -104,7 +106,7 @@ public:
   void returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple);
 
   /// What the tracer has handed over, for a caller that doesn't call finish().
-  std::vector<std::unique_ptr<Recording>> takeRecorded() { return std::move(path); }
+  std::vector<std::unique_ptr<Recording>> takeRecorded() { return (whole = true, std::move(path)); }
 
   Tracer *tracer() { return recording.get(); }
   Run *run() { return retrace.get(); }
@@ -119,7 +121,7 @@ private:
   std::vector<std::unique_ptr<Recording>> path;
   std::unique_ptr<Tracer> recording;
   std::unique_ptr<Run> retrace;
-  bool open = false;
+  bool open = false, whole = false; // `whole`: the program returned
 };
 
 /// Fills jitHooks; once is enough.

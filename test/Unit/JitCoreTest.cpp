@@ -229,6 +229,36 @@ static void trainBoth(bool compiled, int steps) {
     EXPECT_GE(c.interpreted, uint64_t(steps - 4)) << s.f.report();
 }
 
+TEST(JitCore, ExceptionsAreRecordedEverMoreRarely) {
+  Subject s;
+  bool raise = true;
+  auto program = [&] {
+    Tensor y = mul(vec({1, 2, 3}), 2);
+    return raise ? throw std::runtime_error("no") : add(y, 1);
+  };
+  for (int i = 0; i < 200; i++)
+    EXPECT_THROW(s(program), std::runtime_error);
+  EXPECT_EQ(s.f.counts().recorded, 8u) << s.f.report(); // calls 0, 1, 3, 7, 15, 31, 63, 127
+  EXPECT_THAT(s.f.report(), HasSubstr("raised an exception whenever it was recorded"));
+  EXPECT_THAT(s.f.report(), HasSubstr("raised an exception while it was recorded"));
+  raise = false;
+  for (int i = 0; i < 200; i++)
+    EXPECT_EQ(bytesOf(s(program)), bytesOf(program()));
+  EXPECT_EQ(s.f.counts().recordings, 1u) << s.f.report();
+  EXPECT_GT(s.f.counts().interpreted, 100u) << s.f.report();
+  // A recorded function that raises now and then has nothing new to record.
+  auto before = s.f.counts();
+  for (int i = 0; i < 60; i++) {
+    raise = i % 3 == 0;
+    if (raise)
+      EXPECT_THROW(s(program), std::runtime_error);
+    else
+      EXPECT_EQ(bytesOf(s(program)), bytesOf(program()));
+  }
+  EXPECT_EQ(s.f.counts().recorded, before.recorded) << s.f.report();
+  EXPECT_EQ(s.f.counts().left, before.left) << s.f.report();
+}
+
 TEST(JitCore, NoMemoryForACall) {
   auto program = [] { return mul(add(vec({1, 2, 3}), 1), 2); };
   std::vector<char> want = bytesOf(program());
