@@ -274,11 +274,30 @@ PyObject *allowReplay(PyObject *o, PyObject *why) {
   });
 }
 
-/// As a function: by its name. A copy is the object itself.
-PyObject *reduce(PyObject *o, PyObject *) { return PyObject_GetAttrString(o, "__qualname__"); }
+/// As a function, by its name; as a bound method, which isn't compiled when it is read.
+PyObject *reduce(PyObject *o, PyObject *) {
+  PyObject *fn = self(o)->fn;
+  return PyMethod_Check(fn) ? PyObject_CallMethod(fn, "__reduce__", nullptr)
+                            : PyObject_GetAttrString(o, "__qualname__");
+}
+PyObject *copy(PyObject *o, PyObject *) { return Py_NewRef(o); }
+/// A function is its own copy, a method one of the copied object.
+PyObject *deepCopy(PyObject *o, PyObject *memo) {
+  Compiled *c = self(o);
+  if (!PyMethod_Check(c->fn))
+    return Py_NewRef(o);
+  Ref copying(PyImport_ImportModule("copy")), jit(PyImport_ImportModule("torchc.jit"));
+  Ref fn(copying ? PyObject_CallMethod(copying.get(), "deepcopy", "OO", c->fn, memo) : nullptr);
+  if (!fn || !jit)
+    return nullptr;
+  return PyObject_CallMethod(jit.get(), "_compiled", "OOs", fn.get(), c->background ? Py_True : Py_False,
+                             c->core->options().name.c_str());
+}
 
 PyMethodDef methods[] = {
     {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {"__copy__", copy, METH_NOARGS, nullptr},
+    {"__deepcopy__", deepCopy, METH_O, nullptr},
     {"_allow_replay", allowReplay, METH_O, nullptr},
     {"report", report, METH_NOARGS,
      "report($self)\n--\n\nWhat calls do and why, the recordings with their state, and what happened, as text."},

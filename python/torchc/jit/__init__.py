@@ -60,7 +60,8 @@ def compile(  # noqa: A001 - the name is PyTorch's
     """A callable that computes what `fn` does, bit for bit, as compiled code once that is ready. Also a decorator.
 
     Args:
-        fn: a function, or a module: then its `forward` is compiled and all else passes through.
+        fn: a function, or a module: then calls of it are compiled, as its class and `forward` are at each call, and
+            all else passes through. Methods that return the module return the compiled one.
         fullgraph: raises Unsupported: a whole-graph guarantee is not implemented.
         dynamic: None or False; each shape is compiled by itself. True raises Unsupported.
         mode: "exact" ("default" is accepted); others raise Unsupported.
@@ -87,13 +88,17 @@ def compile(  # noqa: A001 - the name is PyTorch's
     if nn is not None and isinstance(fn, nn.Module):
         from torchc.jit._module import CompiledModule
 
-        return CompiledModule(fn, _compiled(fn.forward, background, type(fn).__name__))
+        return CompiledModule(fn, background=background)
     return _compiled(fn, background)
 
 
-def _compiled(fn, background: bool, name: str | None = None, replay: bool = True, **options):
+def _compiled(
+    fn, background: bool, name: str | None = None, replay: bool = True, source=None, **options
+):
+    """`fn` compiled. `source`: what to name as the program's function in its place."""
     _configure()
-    code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
+    source = source or fn
+    code = getattr(getattr(source, "__func__", source), "__code__", None)
     compiled = _C._CompiledFunction(
         fn,
         name or getattr(fn, "__qualname__", type(fn).__name__),
@@ -107,7 +112,7 @@ def _compiled(fn, background: bool, name: str | None = None, replay: bool = True
         from torchc.jit._analysis import reads_more_than_arguments
 
         compiled._allow_replay(reads_more_than_arguments(fn))
-    return functools.update_wrapper(compiled, fn)
+    return functools.update_wrapper(compiled, source)
 
 
 def records() -> str:
