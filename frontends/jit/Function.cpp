@@ -364,8 +364,7 @@ Call::Call(Function &f, int64_t elements)
     : function(f),
       sizeClass(std::min<uint32_t>(uint32_t(std::bit_width(uint64_t(elements))), Function::sizeClasses - 1)) {
   // Modes that change what ops mean aren't recorded yet.
-  constexpr uint32_t strange =
-      FlagInference | FlagAutocast | FlagFunctorch | FlagTorchMode | FlagSavedHooks | FlagProfiling;
+  constexpr uint32_t strange = FlagInference | FlagSavedHooks;
   Function::Next next;
   Function::Segments segments;
   {
@@ -375,7 +374,7 @@ Call::Call(Function &f, int64_t elements)
       return;
     if (threadState.modes.flags & strange) {
       f.records.add(RecordKind::Fallback, f.settings.site,
-                    "called under inference mode, autocast, a functional transform, a mode or a profiler: stays eager");
+                    "called under inference mode or with hooks for saved tensors: stays eager");
       return;
     }
     next = f.next(nullptr, f.lastSize = sizeClass);

@@ -53,7 +53,7 @@ RecordedProgram recordProgram(const std::function<std::vector<Tensor>()> &fn, co
   Function function(std::move(options));
   Call call(function);
   if (!call.tracer())
-    throw Unsupported("it can't run inside a compiled function, or under inference_mode or autocast");
+    throw Unsupported("it can't run inside a compiled function, or under inference_mode");
   Tracer &tracer = *call.tracer();
   declareArguments(tracer, arguments);
   std::vector<uint32_t> results;
