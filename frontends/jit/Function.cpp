@@ -41,11 +41,14 @@ Function::Next Function::next(std::string *why, uint32_t sizeClass) {
   });
   for (const auto &r : roots)
     ready |= r->refused.empty() && (r->state() == CompileState::Ready || settings.interpret);
-  if (numbers.left > 20 && numbers.left > 2 * (numbers.retraced - numbers.left)) {
+  if (strayed > 20 && strayed > 2 * (numbers.retraced - numbers.left)) {
     if (stopped.empty())
       note(RecordKind::Fallback, settings.site, "stays eager: most calls leave the recorded path");
     return say(Next::Eager, stopped = "most calls leave the recorded path");
   }
+  waiting = waiting && pending;
+  if (waiting)
+    return say(Next::Eager, "compiling in the background");
   bool later = unexpected && skip > 0;
   skip -= later && !why; // not for a mere question
   bool record = stopped.empty() && (roots.empty() || (unexpected && !later)) && !pending, resting = record && rest > 0;
@@ -262,9 +265,15 @@ void Function::noteLeave(const Site &site, const char *reason, std::string expec
   {
     std::lock_guard<std::mutex> lock(mutex);
     numbers.left++;
-    if (!unexpected)
-      skip = idle;
-    unexpected = true;
+    each(roots, [&](Recording &r) {
+      waiting |= r.state() == CompileState::Pending && r.generation == CompileService::generation();
+    });
+    if (!waiting) {
+      strayed++;
+      if (!unexpected)
+        skip = idle;
+      unexpected = true;
+    }
   }
   note(RecordKind::Miss, site.line ? site : settings.site, reason, expected, came);
 }

@@ -70,6 +70,8 @@ private:
   ForkMutex mutex{LockOrder::Function}; // of roots and what hangs below, and the fields after it
   Segments roots;
   bool unexpected = false; // a run left: record the next call
+  bool waiting = false;    // a run left while a recording was being compiled, which may be the one it needed
+  uint64_t strayed = 0;    // runs that left while nothing was
   bool replayable = false;
   std::string whyNoReplay = "nobody has shown that it depends on its arguments alone";
   struct Plan {

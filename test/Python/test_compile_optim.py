@@ -1,7 +1,13 @@
 """Whole training steps with each optimizer: compiled bits equal eager bits."""
 
+import os
+import re
+import time
+
 import numpy as np
 import pytest
+
+from compiled import needs_compiler
 
 torch = pytest.importorskip(
     "torchc", reason="the extension module is not built", exc_type=ImportError
@@ -52,3 +58,31 @@ def test_compiled_steps_give_eager_bits(name):
     for a, b in zip(params, others):
         assert np.array_equal(a, b)
     assert "there is no compiler" in run.report() or "compiled" in run.report()
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["SGD", "Adam"])
+def test_waiting_for_the_compiler_is_no_miss(name):
+    """The second step goes on differently from the first; until its recording is compiled nothing was missed."""
+    torch.manual_seed(0)
+    width = 40 + os.getpid() % 97  # not in the cache of an earlier run
+    model = nn.Sequential(nn.Linear(8, width), nn.Tanh(), nn.Linear(width, 2))
+    optimizer = getattr(torch.optim, name)(model.parameters(), **OPTIMIZERS[name])
+    x, y = torch.rand(64, 8), torch.tensor([0, 1] * 32)
+
+    @torch.compile
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    end = time.monotonic() + 30
+    while "tier re-trace" not in step.report() and time.monotonic() < end:
+        for _ in range(100):
+            step(x, y)
+    step(x, y)
+    report = step.report()
+    launches = [int(n) for n in re.findall(r"launched (\d+) times", report)]
+    assert "tier re-trace" in report and any(launches), report
