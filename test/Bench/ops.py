@@ -62,7 +62,7 @@ CASES = {
 
 
 def operands(size: int) -> dict[str, np.ndarray]:
-    """x, y: `size` elements; m: a matrix of them, r, c: its row, column; b: a mask; i, j: indices; w, q: for products."""
+    """x, y: `size` elements; m: a matrix, r, c: its row, column; b: a mask; i, j: indices; w, q: for products."""
     rng = np.random.default_rng(0)
     side = max(1, math.isqrt(size))
     x = rng.uniform(0.1, 2.0, size).astype(np.float32)
