@@ -287,3 +287,18 @@ def test_grad_modes_nest_decorate_and_restore(mode):
         assert next(running) == want and torch.is_grad_enabled() != want
         assert running.send(5) == (5, want) and torch.is_grad_enabled() != want
     assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "uint8", "bool"])
+def test_embeddings_take_indices_of_two_types(dtype):
+    table = torch.rand(5, 2)
+    index = torch.tensor([1, 0]).to(getattr(torch, dtype))
+    for call in (torch.nn.functional.embedding, torch.nn.functional.embedding_bag):
+        with pytest.raises(RuntimeError, match="following scalar types: Long, Int; but got"):
+            call(index.reshape(1, 2), table)
+    assert torch.equal(torch.nn.functional.embedding(torch.tensor([1]).int(), table), table[1:2])
+
+
+def test_a_learning_rate_is_a_number():
+    with pytest.raises(TypeError):
+        torch.optim.Adam([torch.nn.Parameter(torch.ones(2))], lr="a")

@@ -357,8 +357,10 @@ class PerParameter(Optimizer):
             ("weight_decay", "weight_decay value"),
         )
         for name, text in checks:
-            value = options.get(name, 0.0)
-            if isinstance(value, (int, float, _C.Tensor)) and not 0.0 <= value:
+            value = options.get(name)
+            if value is None or isinstance(value, tuple):
+                continue
+            if not 0.0 <= value:  # what can't be compared is a TypeError
                 raise ValueError(f"Invalid {text}: {value}")
         for i, beta in enumerate(options.get("betas", ())):
             if not 0.0 <= beta < 1.0:

@@ -57,9 +57,14 @@ def embedding(
         max_norm: rows that are used and longer (`norm_type`) are shortened in place first.
         scale_grad_by_freq: each row's gradient is divided by how often it is used.
 
-    Raises IndexError for an index outside of the table.
+    Raises IndexError for an index outside of the table, RuntimeError for indices that are neither int64 nor int32.
     """
     _check_sparse(sparse)
+    if input.dtype not in (_C.int64, _C.int32):
+        raise RuntimeError(
+            "embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {input.type()} instead"
+        )
     padding_idx = _padding(padding_idx, weight.size(0))
     if max_norm is not None:
         _renorm(weight.detach(), input, max_norm, norm_type)
