@@ -194,6 +194,15 @@ void CompileService::compile(const std::shared_ptr<Recording> &r, const ForkMute
     r->startCompile();
     r->generation = process;
   }
+  try {
+    start(r, std::move(json), program, request);
+  } catch (const std::exception &e) { // no memory
+    r->finishCompile(nullptr, e.what(), "");
+  }
+}
+
+void CompileService::start(const std::shared_ptr<Recording> &r, std::string json, const std::vector<uint8_t> &program,
+                           const std::vector<uint8_t> &trace) {
   Sha256 hash;
   hash.update(program);
   for (const std::string &s : {json, build})
@@ -207,12 +216,13 @@ void CompileService::compile(const std::shared_ptr<Recording> &r, const ForkMute
     r->finishCompile(nullptr, options.why, "");
     return;
   }
+  std::vector<uint8_t> request = makeCompileRequest(json, trace);
   {
     std::lock_guard<std::mutex> lock(pending().mutex);
     pending().count++;
   }
   try {
-    helper->send(makeCompileRequest(json, request),
+    helper->send(std::move(request),
                  [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
   } catch (const std::exception &e) { // no memory: it isn't in the queue
     answered(r, key, {false, e.what(), {}});

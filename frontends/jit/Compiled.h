@@ -68,6 +68,8 @@ public:
   explicit CompileService(Options options);
 
 private:
+  void start(const std::shared_ptr<Recording> &r, std::string json, const std::vector<uint8_t> &program,
+             const std::vector<uint8_t> &trace);
   void answered(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer);
   void finish(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer);
   bool fromCache(Recording &r, const Sha256Digest &key);

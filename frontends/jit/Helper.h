@@ -45,7 +45,7 @@ public:
   /// Queues a request and returns at once. The first one starts thread and helper. Requests are
   /// handed over one by one, so that a request which kills the helper takes no other with it.
   /// `done` is called exactly once, except in a forked child: it starts with no helper and no
-  /// requests.
+  /// requests. If send() itself throws, there being no memory, it isn't called.
   void send(std::vector<uint8_t> request, HelperCallback done);
 
   /// Sends and waits. Not from a callback.
