@@ -114,6 +114,8 @@ Value KernelBuilder::address(Value base, Value index, Type element) {
 Value KernelBuilder::addressAt(Value base, int64_t index, Type element) {
   if (index == 0)
     return base;
+  if (!llvm::isInt<29>(index)) // a GEPArg holds no more
+    return address(base, i64(index), element);
   return LLVM::GEPOp::create(*this, ptrType(), element, base, llvm::ArrayRef<LLVM::GEPArg>{int32_t(index)});
 }
 
