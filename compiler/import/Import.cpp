@@ -20,6 +20,7 @@ public:
 private:
   bool signature();
   bool node(uint32_t index);
+  bool view(uint32_t index, OpId id, const Location &loc);
   bool effects();
   Value compute(uint32_t index, OpId id, const Location &loc);
   bool useHole(Operation *op, unsigned operand, uint32_t input);
@@ -173,18 +174,29 @@ bool Importer::useHole(Operation *op, unsigned operand, uint32_t input) {
   return bool(hole);
 }
 
+/// A view that aliases its operand.
+bool Importer::view(uint32_t index, OpId id, const Location &loc) {
+  const TraceNode &n = trace.nodes[index];
+  uint32_t out = trace.outputsOf(n)[0];
+  if (!memory.addView(out, trace.inputsOf(n)[0], index, id))
+    return false;
+  Value v = memory.read(out, loc);
+  std::optional<RankedTensorType> want = typeOf(out);
+  return want && v && (v.getType() == *want || fail(index, "recorded a result that the op's rules don't give"));
+}
+
 bool Importer::node(uint32_t index) {
   const TraceNode &n = trace.nodes[index];
   uint32_t rawId = trace.ops[n.op].id;
-  if (rawId >= uint32_t(numOps) || n.numOutputs != 1)
+  if (rawId >= uint32_t(numOps) || n.numOutputs != 1 || trace.outputsOf(n)[0] == traceNone)
     return fail(index, "is not a builtin op with one result");
   OpId id = OpId(rawId);
   Location loc = location(index);
   uint32_t out = trace.outputsOf(n)[0];
   if ((opInfo(id).flags & OpIsView) && !writes[index] && n.numInputs && trace.inputsOf(n)[0] != traceNone &&
-      trace.values[trace.inputsOf(n)[0]].storage == trace.values[out].storage)
+      trace.values[out].storage != traceNone && trace.values[trace.inputsOf(n)[0]].storage == trace.values[out].storage)
     // Created where it stands, though it may never be read: derivatives meet in the order of the program (N10).
-    return memory.addView(out, trace.inputsOf(n)[0], index, id) && (memory.read(out, loc) || fail(index, diag.text));
+    return view(index, id, loc);
   Value v = compute(index, id, loc);
   if (!v)
     return false;

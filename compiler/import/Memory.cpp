@@ -71,24 +71,22 @@ bool Memory::define(uint32_t value, Value content) {
 /// May as_strided read the value that `parent` has in the graph? It counts row-major elements and stays within them.
 bool Memory::stridesWithin(uint32_t parent, uint32_t node) const {
   const TraceValue &p = trace.values[parent];
-  int64_t numel = 1, last = 0;
+  int64_t numel = 1;
   auto sizes = trace.sizesOf(p), strides = trace.stridesOf(p);
   for (size_t i = sizes.size(); i-- > 0; numel *= sizes[i].raw)
     if (!strides.empty() && sizes[i].raw != 1 && strides[i].raw != numel)
       return false;
-  SmallVector<Attr> a = attrsOf(node);
-  for (uint32_t i = 0; i < a[0].size; i++) {
-    if (!a[0].list[i])
-      return true;
-    last += (a[0].list[i] - 1) * a[1].list[i];
-  }
-  return a[2].i >= 0 && a[2].i + last < numel;
+  return stridedWithin(numel, attrsOf(node).data());
 }
 
 bool Memory::addView(uint32_t value, uint32_t parent, uint32_t node, OpId op) {
+  std::string where = "node " + std::to_string(node) + " (" + std::string(trace.opName(trace.nodes[node].op)) + "): ";
+  SmallVector<Attr> attrs = attrsOf(node);
+  Diag wrong;
+  if (!checkAttrs(opInfo(op), attrs.data(), int(attrs.size()), wrong))
+    return diag.fail(wrong.kind, where + wrong.text);
   if (opInfo(op).shape == ShapeRule::AsStrided && !stridesWithin(parent, node))
-    return diag.fail(ErrorKind::NotImplemented,
-                     "node " + std::to_string(node) + " (as_strided): memory outside of a row-major operand");
+    return diag.fail(ErrorKind::NotImplemented, where + "memory outside of a row-major operand");
   Slot &slot = slots[value];
   slot.parent = parent;
   slot.node = node;
@@ -164,6 +162,8 @@ bool Memory::write(uint32_t value, Value content, Location loc) {
   if (target == byLayout.end())
     return diag.fail(ErrorKind::NotImplemented, "a write to memory whose view the trace doesn't show");
   uint32_t at = sameAs[value] = target->second;
+  if (Value old = read(value, loc); !old || old.getType() != content.getType())
+    return diag.fail(ErrorKind::NotImplemented, "a write of another type than the memory's");
   while (slots[at].parent != traceNone) {
     Value parent = read(slots[at].parent, loc);
     content = parent ? invertView(slots[at], parent, content, loc) : Value();

@@ -13,6 +13,11 @@ bool GraphLowering::fail(Operation *op, std::string text) {
 }
 
 unsigned GraphLowering::newBuffer(DType dtype, int64_t elements) {
+  constexpr int64_t most = int64_t(1) << 47; // what a process can address; sums of sizes stay within 64 bits
+  if (elements > most / itemSize(dtype)) {
+    diag.fail(ErrorKind::Memory, "a value of " + std::to_string(elements) + " elements doesn't fit into memory");
+    elements = 0;
+  }
   plan->buffers.push_back({dtype, elements});
   return unsigned(plan->buffers.size()) - 1;
 }
@@ -284,7 +289,7 @@ bool GraphLowering::run(Plan &out) {
   for (unsigned g : order)
     if (!absorbed.contains(g) && !lowerGroup(g))
       return diag.fail(ErrorKind::Internal, "a kernel could not be lowered"), false;
-  return bindResults();
+  return bindResults() && diag.ok();
 }
 
 } // namespace torchc::schedule

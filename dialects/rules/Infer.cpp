@@ -464,16 +464,62 @@ constexpr Rule rules[] = {
     inferWindowOp,    inferWindowOp,    inferWindowOp,        inferWindowOp,  inferWindowOp,    inferWindowOp,
     inferWindowOp,    inferAsStrided,   inferAsStridedUpdate, inferScan,      inferAttention};
 
+const char *attrKind(AttrTag tag) {
+  constexpr const char *names[] = {"a number", "a bool",   "an int",         "a float",  "a string",
+                                   "a dtype",  "a device", "a list of ints", "an input", "a graph"};
+  return names[int(tag)];
+}
+
+bool isNumber(AttrTag tag) { return tag == AttrTag::Bool || tag == AttrTag::Int || tag == AttrTag::Float; }
+
 } // namespace
+
+bool checkAttrs(const OpInfo &info, const Attr *attrs, int n, Diag &diag) {
+  auto expected = [&](int i, std::string text) {
+    return std::string(info.name) + "(): expected " + text + " for " + info.attrs[i].name + ", got ";
+  };
+  if (n != info.numAttrs)
+    return diag.fail(ErrorKind::Internal,
+                     std::string(info.name) + "(): expected " + str(info.numAttrs) + " attributes, got " + str(n));
+  for (int i = 0; i < n; i++) {
+    AttrTag want = info.attrs[i].tag, have = attrs[i].tag;
+    if (want == AttrTag::None ? !isNumber(have) : have != want)
+      return diag.fail(ErrorKind::Type,
+                       expected(i, attrKind(want)) + (have == AttrTag::None ? "none" : attrKind(have)));
+    if (have == AttrTag::IntList && attrs[i].size > uint32_t(maxRank))
+      return diag.fail(ErrorKind::Runtime, expected(i, "at most " + str(maxRank) + " numbers") + str(attrs[i].size));
+  }
+  return true;
+}
+
+bool stridedWithin(int64_t numel, const Attr *attrs) {
+  int64_t last = attrs[2].i, reach;
+  if (attrs[0].size != attrs[1].size || last < 0)
+    return false;
+  for (uint32_t i = 0; i < attrs[0].size; i++)
+    if (attrs[0].list[i] == 0)
+      return true;
+  for (uint32_t i = 0; i < attrs[0].size; i++)
+    if (attrs[0].list[i] < 0 || attrs[1].list[i] < 0 ||
+        __builtin_mul_overflow(attrs[0].list[i] - 1, attrs[1].list[i], &reach) ||
+        __builtin_add_overflow(last, reach, &last))
+      return false;
+  return last < numel;
+}
 
 bool inferOp(OpId id, const OperandType *operands, int n, const Attr *attrs, int numAttrs, DType defaultDType,
              TensorType &out, Diag &diag) {
   const OpInfo &info = opInfo(id);
   out.dims = Dims();
-  if (numAttrs != info.numAttrs || (!(info.flags & OpVariadic) && n != info.numOperands))
-    return diag.fail(ErrorKind::Internal, std::string(info.name) + "(): expected " + str(info.numOperands) +
-                                              " operands and " + str(info.numAttrs) + " attributes, got " + str(n) +
-                                              " and " + str(numAttrs));
+  if (!(info.flags & OpVariadic) && n != info.numOperands)
+    return diag.fail(ErrorKind::Internal,
+                     std::string(info.name) + "(): expected " + str(info.numOperands) + " operands, got " + str(n));
+  if (!checkAttrs(info, attrs, numAttrs, diag))
+    return false;
+  for (int i = 0; i < n; i++)
+    if (operands[i].isNumber && info.shape != ShapeRule::Broadcast && !(info.shape == ShapeRule::Scatter && i == 2))
+      return diag.fail(ErrorKind::Type,
+                       std::string(info.name) + "(): expected tensors, got a number as operand " + str(i));
   // Broadcasting can give more elements than can be counted; nothing after this asks again.
   int64_t numel;
   return rules[int(info.shape)](Call{info, operands, n, attrs, defaultDType, out, diag}) &&

@@ -41,7 +41,7 @@ bool broadcastShapes(const Dims &a, const Dims &b, Dims &out, Diag &diag);
 /// Wraps a possibly negative dimension; Index error naming the valid range. Rank 0 accepts -1 and 0.
 bool wrapDim(int64_t dim, int rank, int64_t &out, Diag &diag);
 
-/// Product of sizes, Runtime error on negative sizes, too many dimensions or overflow.
+/// Product of sizes, Runtime error on negative sizes or overflow.
 bool checkedNumel(const Dims &dims, int64_t &out, Diag &diag);
 
 /// Fills one -1 in `shape` from the number of elements.

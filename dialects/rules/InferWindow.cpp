@@ -151,7 +151,7 @@ bool checkPool(const WindowCall &c, const Dims &x, const Dims &y, bool isMean) {
       return c.fail("pad should be at most half of effective kernel size, but got pad=" + str(pad) +
                     ", kernel_size=" + str(kernel) + " and dilation=" + str(dilation));
     // Every window has an element: the last one starts inside the input or its left padding.
-    if (y[i] < 0 || (y[i] > 0 && (in < 1 || (y[i] - 1) * stride >= in + pad)))
+    if (y[i] < 0 || (y[i] > 0 && (in < 1 || y[i] - 1 > (in + pad - 1) / stride)))
       return c.fail("windows of size " + str(kernel) + " don't give " + str(y[i]) + " outputs for " + str(in) +
                     " elements");
   }
@@ -202,9 +202,6 @@ bool inferPoolInput(const WindowCall &c) {
 
 bool inferWindow(const OpInfo &info, const OperandType *in, const Attr *attrs, TensorType &out, Diag &diag) {
   WindowCall c{info, in, attrs, out, diag};
-  for (int i = 0; i < info.numOperands; i++)
-    if (in[i].isNumber)
-      return c.fail("expected tensors, got a number as operand " + str(i));
   out.dtype = info.shape == ShapeRule::PoolIndex ? DType::I64 : in[0].dtype;
   switch (info.shape) {
   case ShapeRule::Conv: return inferConv(c);

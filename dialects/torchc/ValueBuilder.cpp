@@ -68,6 +68,17 @@ Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> given, ArrayRef<Attr> att
   TensorType result;
   if (!inferOp(id, types.data(), int(types.size()), attrs.data(), int(attrs.size()), defaultDType, result, diag))
     return Value();
+  auto complex = [](const Attr &a) { return a.tag == AttrTag::DType && isComplex(a.asDType()); };
+  if (isComplex(result.dtype) || llvm::any_of(attrs, complex)) {
+    diag.fail(ErrorKind::NotImplemented, std::string(info.name) + "(): complex types are not compiled");
+    return Value();
+  }
+  // In the dialect these count elements of a row-major operand, as a tensor has no memory to look beyond.
+  bool strided = info.shape == ShapeRule::AsStrided || info.shape == ShapeRule::AsStridedUpdate;
+  if (strided && !stridedWithin(shapes[0].numel(), attrs.data())) {
+    diag.fail(ErrorKind::NotImplemented, std::string(info.name) + "(): memory outside of a row-major operand");
+    return Value();
+  }
 
   SmallVector<Value> values;
   Promoted p =
@@ -81,6 +92,8 @@ Value ValueBuilder::create(OpId id, ArrayRef<OpArg<V>> given, ArrayRef<Attr> att
       values.push_back(promoted(*o.value, want));
     else
       values.push_back(number(o.number, info.promote == Promote::None ? want : numberType(info.promote, want)));
+    if (!values.back())
+      return Value();
   }
   OperationState state(loc, (llvm::Twine("torchc.") + info.name).str());
   state.addOperands(values);

@@ -236,8 +236,8 @@ inline std::string_view opBaseName(std::string_view qualified) { return qualifie
 /// Fills TraceOp::id everywhere; a name nobody knows is a NotImplemented error naming it.
 bool resolveOps(Trace &trace, LookupOp lookup, Diag &diag);
 
-/// Checks every index, range and definition-before-use; a trace that passes can be walked without
-/// further checks.
+/// Checks every index, range and definition-before-use; the records of a trace that passes can be walked without further
+/// checks. What its ops make of their attributes and operands is not checked: that is compiler/import's.
 bool verifyTrace(const Trace &trace, Diag &diag);
 
 } // namespace torchc
