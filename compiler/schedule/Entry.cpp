@@ -23,7 +23,16 @@ public:
     scalarSlots = b.stackSlots(b.getI64Type(), int64_t(scalars), 8);
     status = b.pointer(plan.numResults + plan.numArguments);
     arena = b.pointer(plan.numResults + plan.numArguments + 1);
-    from(0);
+    for (size_t s = 0; s < plan.steps.size(); s++) {
+      call(plan.steps[s]);
+      if (plan.steps[s].mayTrap && s + 1 < plan.steps.size())
+        goOnWhereFine();
+    }
+    if (!end)
+      return b.endKernel();
+    LLVM::BrOp::create(b, ValueRange(), end);
+    region->push_back(end);
+    b.setInsertionPointToEnd(end);
     b.endKernel();
   }
 
@@ -38,17 +47,17 @@ private:
         LLVM::LLVMFuncOp::create(b, s.callee, type);
   }
 
-  /// All steps from `s` on; behind a step that may trap only if it didn't.
-  void from(size_t s) {
-    for (; s < plan.steps.size(); s++) {
-      call(plan.steps[s]);
-      if (!plan.steps[s].mayTrap || s + 1 == plan.steps.size())
-        continue;
-      Value code = b.loadRaw(status, b.getI32Type(), 4);
-      Value fine = b.compare(arith::CmpIPredicate::eq, code, b.intConst(b.getI32Type(), 0));
-      b.ifThen(fine, [&] { from(s + 1); });
-      return;
-    }
+  /// Behind a step that may trap: on with the next one, or to the end. Blocks, since regions would nest without bound.
+  void goOnWhereFine() {
+    Value code = b.loadRaw(status, b.getI32Type(), 4);
+    Value fine = b.compare(arith::CmpIPredicate::eq, code, b.intConst(b.getI32Type(), 0));
+    region = b.getInsertionBlock()->getParent();
+    if (!end)
+      end = new Block;
+    Block *next = new Block;
+    region->push_back(next);
+    LLVM::CondBrOp::create(b, fine, next, end);
+    b.setInsertionPointToEnd(next);
   }
 
   Value address(const Pointer &p) {
@@ -82,6 +91,8 @@ private:
   lower::KernelBuilder &b;
   const Plan &plan;
   Value pointerSlots, sizeSlots, scalarSlots, status, arena;
+  Region *region = nullptr;
+  Block *end = nullptr; // where a trap leads, once there is one
 };
 
 } // namespace

@@ -163,8 +163,8 @@ bool GraphLowering::lowerGroup(unsigned g) {
 }
 
 /// A result may be computed straight into the argument it is written back to when nothing reads the old content after
-/// the step that writes, that step itself only reads it at the same index, and no later step may trap (a trap leaves the
-/// arguments as they were).
+/// the step that writes, that step itself only reads it at the same index, and neither it nor a later step may trap (a trap
+/// leaves the arguments as they were).
 bool GraphLowering::writesInPlace(Value v, unsigned argument) {
   Operation *d = v.getDefiningOp();
   if (!d || !groupOf.count(d) || plan->buffers[bufferOf(v)].place != Buffer::Arena)
@@ -186,7 +186,7 @@ bool GraphLowering::writesInPlace(Value v, unsigned argument) {
       lastTrap = s;
   }
   std::optional<Access> target = access(main.getArgument(argument));
-  if (writer < 0 || lastReader > writer || lastTrap > writer || !target || !target->contiguous())
+  if (writer < 0 || lastReader > writer || lastTrap >= writer || !target || !target->contiguous())
     return false;
   if (lastReader < writer)
     return true;

@@ -57,6 +57,7 @@ bool GraphLowering::lowerMatmul(Operation *op) {
                 m * n, n};
   step.scalars = {uint64_t(t)};
   step.end = batch;
+  step.mayTrap = true; // its scratch memory may be missing
   return true;
 }
 

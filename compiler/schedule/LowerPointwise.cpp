@@ -197,6 +197,7 @@ bool GraphLowering::lowerPointwise(const Group &group, unsigned g) {
   Step &step = addStep(name);
   step.writes = writes;
   step.reads = reads;
+  step.mayTrap = spec.expr.mayTrap();
   addExtent(step, spec, space.numel());
   return true;
 }

@@ -159,6 +159,7 @@ bool GraphLowering::lowerReduction(const Group &group, unsigned g) {
   Step &step = addStep(name);
   step.writes = {{bufferOf(op->getResult(0)), 0}};
   step.reads = reads;
+  step.mayTrap = spec.expr.mayTrap();
   if (axes.columns) {
     step.sizes = {axes.outer, axes.inner};
     step.end = axes.inner;

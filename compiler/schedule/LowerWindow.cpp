@@ -115,6 +115,7 @@ bool GraphLowering::lowerConv(Operation *op) {
   step.sizes = sizesOf(g);
   step.scalars = {uint64_t(t), uint64_t(what), uint64_t(bias ? 1 : 0) | uint64_t(e.relu ? 2 : 0)};
   step.end = 1;
+  step.mayTrap = true; // its scratch memory may be missing
   return true;
 }
 
