@@ -3,7 +3,7 @@
 #include "compiler/passes/Passes.h"
 #include "dialects/torchc/TorchcDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
@@ -24,6 +24,72 @@ bool takesProducer(Operation *op, const OpInfo &info) {
   return adjacent && (dims.back() == rank - 1 || dims.front() == 0);
 }
 
+/// An acyclic graph with a topological order that is kept while edges come: a search visits only what lies between the two
+/// ends of an edge in the order (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs").
+class Dag {
+public:
+  /// A node behind all others.
+  unsigned add() {
+    nodes.push_back({unsigned(nodes.size()), {}, {}});
+    mark.push_back(0);
+    return unsigned(nodes.size()) - 1;
+  }
+  /// Whether a path leads from `from` to one of `to`.
+  bool reaches(unsigned from, ArrayRef<unsigned> to) {
+    unsigned last = 0;
+    for (unsigned t : to)
+      last = std::max(last, nodes[t].place);
+    for (unsigned x : collect(from, &Node::after, [&](unsigned n) { return nodes[n].place <= last; }))
+      if (x != from && llvm::is_contained(to, x))
+        return true;
+    return false;
+  }
+  /// `to` depends on `from`; it must not be reached from it the other way round.
+  void connect(unsigned from, unsigned to) {
+    nodes[from].after.push_back(to);
+    nodes[to].before.push_back(from);
+    unsigned low = nodes[to].place, high = nodes[from].place;
+    if (high < low)
+      return;
+    SmallVector<unsigned> moved = collect(from, &Node::before, [&](unsigned n) { return nodes[n].place >= low; });
+    SmallVector<unsigned> later = collect(to, &Node::after, [&](unsigned n) { return nodes[n].place <= high; });
+    auto byPlace = [&](unsigned x, unsigned y) { return nodes[x].place < nodes[y].place; };
+    llvm::sort(moved, byPlace);
+    llvm::sort(later, byPlace);
+    moved.append(later);
+    SmallVector<unsigned> places;
+    for (unsigned n : moved)
+      places.push_back(nodes[n].place);
+    llvm::sort(places);
+    for (auto [n, place] : llvm::zip(moved, places))
+      nodes[n].place = place;
+  }
+
+private:
+  using Edges = SmallVector<unsigned, 2>;
+  struct Node {
+    unsigned place;
+    Edges before, after;
+  };
+
+  /// `from` and the nodes behind it, as far as they are `near`.
+  SmallVector<unsigned> collect(unsigned from, Edges Node::*next, llvm::function_ref<bool(unsigned)> near) {
+    SmallVector<unsigned> found{from};
+    mark[from] = ++round;
+    for (size_t i = 0; i < found.size(); i++)
+      for (unsigned n : nodes[found[i]].*next)
+        if (mark[n] != round && near(n)) {
+          mark[n] = round;
+          found.push_back(n);
+        }
+    return found;
+  }
+
+  std::vector<Node> nodes;
+  std::vector<unsigned> mark; // the last search that found the node
+  unsigned round = 0;
+};
+
 class Grouping {
 public:
   explicit Grouping(func::FuncOp f) {
@@ -32,15 +98,6 @@ public:
       ops.push_back(&op);
     }
     group.assign(ops.size(), -1);
-    reach.resize(ops.size());
-    for (unsigned i = 0; i < ops.size(); i++) {
-      reach[i].resize(unsigned(ops.size()));
-      for (Value v : ops[i]->getOperands())
-        if (Operation *d = v.getDefiningOp()) {
-          reach[i] |= reach[number[d]];
-          reach[i].set(number[d]);
-        }
-    }
   }
 
   void run() {
@@ -52,7 +109,7 @@ public:
 private:
   struct Group {
     SmallVector<unsigned> members;
-    llvm::BitVector needs; // ops that some member depends on
+    unsigned node; // groups run whole: one node of the graph
     bool open = false; // still takes members
     ArrayRef<int64_t> space;
   };
@@ -65,67 +122,62 @@ private:
 
   void place(unsigned i) {
     const OpInfo *info = infoOf(i);
-    if (!info || (info->flags & OpIsView) || info->family == Family::Creation)
-      return; // constants are rematerialised where they are read
     int g = -1;
-    if (isPointwise(*info))
+    // Views and constants have no group: they are rematerialised where they are read.
+    if (info && !(info->flags & OpIsView) && info->family != Family::Creation)
+      g = groupFor(i, *info);
+    node.push_back(g < 0 ? graph.add() : groups[size_t(g)].node);
+    for (unsigned n : needs(i))
+      if (n != node[i])
+        graph.connect(n, node[i]);
+  }
+
+  int groupFor(unsigned i, const OpInfo &info) {
+    int g = -1;
+    if (isPointwise(info))
       g = joinable(i, shapeOf(ops[i]->getResult(0)));
-    else if (takesProducer(ops[i], *info) && onlyUse(ops[i]->getOperand(0)))
+    else if (takesProducer(ops[i], info) && onlyUse(ops[i]->getOperand(0)))
       g = joinable(i, shapeOf(ops[i]->getOperand(0)), /*consume=*/true);
     if (g < 0) {
       g = int(groups.size());
       groups.emplace_back();
-      groups.back().needs.resize(unsigned(ops.size()));
+      groups.back().node = graph.add();
       groups.back().space = shapeOf(ops[i]->getResult(0));
-      groups.back().open = isPointwise(*info);
+      groups.back().open = isPointwise(info);
     }
     Group &to = groups[size_t(g)];
     to.members.push_back(i);
-    to.needs |= reach[i];
     group[i] = g;
-    if (!isPointwise(*info))
+    if (!isPointwise(info))
       to.open = false;
+    return g;
   }
 
   static bool onlyUse(Value v) { return v.hasOneUse(); }
 
+  /// The nodes of what op i reads.
+  SmallVector<unsigned> needs(unsigned i) {
+    SmallVector<unsigned> out;
+    for (Value v : ops[i]->getOperands())
+      if (Operation *d = v.getDefiningOp(); d && !llvm::is_contained(out, node[number[d]]))
+        out.push_back(node[number[d]]);
+    return out;
+  }
+
   /// A group over the same iteration space that feeds op i and that i can join without making a cycle: nothing outside the
   /// group may lie between them. A consuming reduction must be the only reader of every member.
   int joinable(unsigned i, ArrayRef<int64_t> space, bool consume = false) {
+    SmallVector<unsigned> needed = needs(i);
     for (Value v : ops[i]->getOperands()) {
       Operation *d = v.getDefiningOp();
       if (!d || group[number[d]] < 0)
         continue;
       int g = group[number[d]];
-      if (groups[size_t(g)].open && groups[size_t(g)].space == space && acyclic(g, i) && (!consume || closedFor(g, i)))
+      const Group &to = groups[size_t(g)];
+      if (to.open && to.space == space && !graph.reaches(to.node, needed) && (!consume || closedFor(g, i)))
         return g;
     }
     return -1;
-  }
-  bool acyclic(int g, unsigned i) {
-    for (Value v : ops[i]->getOperands())
-      if (Operation *d = v.getDefiningOp(); d && group[number[d]] != g && dependsOn(number[d], g))
-        return false;
-    return true;
-  }
-  /// Groups run whole: depending on any member of a group means depending on all that its members need.
-  bool dependsOn(unsigned op, int g) {
-    llvm::BitVector seen(unsigned(ops.size())), todo(unsigned(ops.size()));
-    todo.set(op);
-    while (todo.any()) {
-      unsigned x = unsigned(todo.find_first());
-      todo.reset(x);
-      if (seen.test(x))
-        continue;
-      seen.set(x);
-      if (group[x] == g)
-        return true;
-      todo |= reach[x];
-      if (group[x] >= 0)
-        todo |= groups[size_t(group[x])].needs;
-      todo.reset(seen);
-    }
-    return false;
   }
   bool closedFor(int g, unsigned consumer) {
     for (unsigned m : groups[size_t(g)].members)
@@ -146,8 +198,9 @@ private:
   SmallVector<Operation *> ops;
   llvm::DenseMap<Operation *, unsigned> number;
   std::vector<int> group;
-  std::vector<llvm::BitVector> reach;
+  std::vector<unsigned> node; // of each op that is placed
   std::vector<Group> groups;
+  Dag graph;
 };
 
 struct Fuse : PassWrapper<Fuse, OperationPass<ModuleOp>> {
