@@ -149,12 +149,19 @@ Value Memory::read(uint32_t name, Location loc) {
   uint32_t s = trace.values[value].storage;
   if (slot.content && slot.version == versions[s])
     return slot.content;
-  Value parent = read(slot.parent, loc);
-  if (!parent)
-    return Value();
-  slot.content = applyView(slot, parent, loc);
-  slot.version = versions[s];
-  return slot.content;
+  // The chain of views up to one whose content is known; it may be long.
+  SmallVector<uint32_t> stale{value};
+  uint32_t at = sameAs[slot.parent];
+  while (slots[at].parent != traceNone && !(slots[at].content && slots[at].version == versions[s])) {
+    stale.push_back(at);
+    at = sameAs[slots[at].parent];
+  }
+  Value content = slots[at].content;
+  for (uint32_t v : llvm::reverse(stale)) {
+    content = slots[v].content = content ? applyView(slots[v], content, loc) : Value();
+    slots[v].version = versions[s];
+  }
+  return content;
 }
 
 bool Memory::write(uint32_t value, Value content, Location loc) {

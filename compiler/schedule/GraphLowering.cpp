@@ -53,15 +53,16 @@ bool GraphLowering::collectGroups() {
 
 /// The groups that `v` needs, through views and constants.
 static void sources(Value v, const llvm::DenseMap<Operation *, unsigned> &groupOf, SmallVectorImpl<unsigned> &out) {
-  Operation *d = v.getDefiningOp();
-  if (!d)
-    return;
-  if (auto it = groupOf.find(d); it != groupOf.end()) {
-    out.push_back(it->second);
-    return;
+  SmallVector<Value> todo{v};
+  while (!todo.empty()) {
+    Operation *d = todo.pop_back_val().getDefiningOp();
+    if (!d)
+      continue;
+    if (auto it = groupOf.find(d); it != groupOf.end())
+      out.push_back(it->second);
+    else
+      todo.append(d->operand_begin(), d->operand_end());
   }
-  for (Value o : d->getOperands())
-    sources(o, groupOf, out);
 }
 
 void GraphLowering::visitGroup(unsigned g) {
@@ -92,12 +93,22 @@ bool GraphLowering::orderGroups() {
 }
 
 std::optional<Access> GraphLowering::access(Value v) {
+  // From the first view whose operand's access is known: a chain may be longer than the stack is deep.
+  SmallVector<Value> chain{v};
+  for (Operation *d; !accesses.contains(chain.back()) && (d = viewOf(chain.back()));)
+    chain.push_back(d->getOperand(0));
+  while (chain.size() > 1)
+    if (!accessOf(chain.pop_back_val()))
+      return std::nullopt;
+  return accessOf(v);
+}
+
+std::optional<Access> GraphLowering::accessOf(Value v) {
   if (auto it = accesses.find(v); it != accesses.end())
     return it->second;
   Operation *d = v.getDefiningOp();
-  bool isView = d && ir::opIdOf(d) && (opInfo(*ir::opIdOf(d)).flags & OpIsView);
   std::optional<Access> a;
-  if (isView) {
+  if (viewOf(v)) {
     std::optional<Access> operand = access(d->getOperand(0));
     if (!operand)
       return std::nullopt;

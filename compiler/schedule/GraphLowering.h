@@ -42,6 +42,7 @@ private:
   bool writesInPlace(Value v, unsigned argument);
   bool writeBack();
   std::optional<Access> access(Value v);
+  std::optional<Access> accessOf(Value v); // that of a view's operand is known
   unsigned bufferOf(Value base);
   unsigned newBuffer(DType dtype, int64_t elements);
   bool usedOutside(Value v, unsigned g);

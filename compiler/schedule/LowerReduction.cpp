@@ -89,6 +89,9 @@ bool GraphLowering::fuseProducer(Value x, const Group &group, int64_t split, low
                                  std::vector<Pointer> &reads) {
   Dims space = dimsOf(x);
   llvm::DenseMap<Value, int> nodes;
+  for (Operation *op : group) // in order: a long chain of members needs no deep recursion
+    if (op != group.back() && exprNode(spec.expr, op->getResult(0), space, group, nodes, reads) < 0)
+      return false;
   spec.node = exprNode(spec.expr, x, space, group, nodes, reads);
   if (spec.node < 0)
     return false;
