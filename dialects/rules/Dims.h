@@ -9,6 +9,9 @@ namespace torchc {
 
 inline constexpr int maxRank = 64;
 
+/// What a shape calls that outgrows maxRank, if set. It must not return: frontends throw, elsewhere the process ends.
+inline void (*tooManyDims)(int rank) = nullptr;
+
 class Dims {
 public:
   Dims() = default;
@@ -28,18 +31,22 @@ public:
   const int64_t *begin() const { return d; }
   const int64_t *end() const { return d + n; }
   int64_t back() const { return d[n - 1]; }
-  /// Callers keep the rank within maxRank.
-  void push(int64_t v) { d[n++] = v; }
+  void push(int64_t v) {
+    check(n + 1);
+    d[n++] = v;
+  }
   void erase(int i) {
     std::memmove(d + i, d + i + 1, size_t(n - i - 1) * sizeof(int64_t));
     n--;
   }
   void insert(int i, int64_t v) {
+    check(n + 1);
     std::memmove(d + i + 1, d + i, size_t(n - i) * sizeof(int64_t));
     d[i] = v;
     n++;
   }
   void resize(int size, int64_t fill = 0) {
+    check(size);
     for (int i = n; i < size; i++)
       d[i] = fill;
     n = size;
@@ -61,7 +68,15 @@ public:
   }
 
 private:
+  static void check(int size) {
+    if (unsigned(size) <= unsigned(maxRank))
+      return;
+    if (tooManyDims)
+      tooManyDims(size);
+    __builtin_trap();
+  }
   void assign(const int64_t *p, int size) {
+    check(size);
     n = size;
     if (size)
       std::memcpy(d, p, size_t(size) * sizeof(int64_t));

@@ -13,6 +13,12 @@ void (*releasePyObject)(TensorImpl *) = nullptr;
 
 void fail(ErrorKind kind, std::string text) { throw Error(kind, std::move(text)); }
 void fail(std::string text) { throw Error(ErrorKind::Runtime, std::move(text)); }
+
+/// Shapes made from a user's lists outgrow maxRank in many places; all throw.
+[[maybe_unused]] static const bool shapesThrow = [] {
+  tooManyDims = [](int rank) { fail("expected at most 64 dimensions, got " + std::to_string(rank)); };
+  return true;
+}();
 void outOfMemory(int64_t bytes) {
   fail(ErrorKind::Memory, "not enough memory: you tried to allocate " + std::to_string(bytes) + " bytes");
 }

@@ -9,6 +9,11 @@ namespace torchc::composite {
 
 /// Wraps a dimension of a tensor of `rank`; throws Index.
 int64_t wrap(int64_t dim, int rank);
+/// Throws when a result of `op` would have more dimensions than a tensor may have.
+inline void checkRank(const char *op, int64_t rank) {
+  if (rank > maxRank)
+    fail(std::string(op) + ": expected a result of at most 64 dimensions, got " + std::to_string(rank));
+}
 /// 0 .. rank-1.
 Dims allAxes(int rank);
 /// Ascending axes of a `dim=` argument; none means all. Throws for repeated ones.

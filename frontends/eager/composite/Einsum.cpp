@@ -162,6 +162,7 @@ template <class Keep> Term multiplied(Term a, Term b, Keep keep) {
   out.labels = batch;
   out.labels.insert(out.labels.end(), left.begin(), left.end());
   out.labels.insert(out.labels.end(), right.begin(), right.end());
+  checkRank("a product", int64_t(out.labels.size()));
   if (inner.empty()) {
     out.tensor = callOp(OpId::Mul, {ordered(a, out.labels), ordered(b, out.labels)});
     return out;
