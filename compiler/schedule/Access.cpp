@@ -91,7 +91,7 @@ std::optional<Access> viewAccess(Operation *op, const Access &in) {
   } else if (auto s = dyn_cast<ir::SliceOp>(op)) {
     int d = int(s.getDim() < 0 ? s.getDim() + to.size() : s.getDim());
     out.offset += s.getStart() * in.strides[d];
-    out.strides[d] *= s.getStep();
+    out.strides[d] = steppedStride(out.strides[d], s.getStep());
   } else if (auto a = dyn_cast<ir::AsStridedOp>(op)) {
     if (!in.contiguous()) // its offsets count row-major elements
       return std::nullopt;

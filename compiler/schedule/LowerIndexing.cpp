@@ -106,7 +106,7 @@ bool GraphLowering::lowerSliceUpdate(Operation *op) {
   int dim = wrap(update.getDim(), strides.size());
   Pointer to{bufferOf(out), int64_t(update.getStart()) * strides[dim]};
   Dims stepped = strides;
-  stepped[dim] *= int64_t(update.getStep());
+  stepped[dim] = steppedStride(stepped[dim], update.getStep());
   return emitCopy(pointer(*fresh), fresh->dims, fresh->strides, dtypeOf(y), to, stepped);
 }
 

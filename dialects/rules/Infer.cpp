@@ -153,7 +153,7 @@ bool sliceExtent(const Call &c, const Attr *a, const Dims &x, int64_t &dim, int6
   if (start < 0 || stop < start || stop > x[int(dim)] || step < 1)
     return c.fail(ErrorKind::Value, "expected 0 <= start <= stop <= " + str(x[int(dim)]) + " and step >= 1, got " +
                                         str(start) + ":" + str(stop) + ":" + str(step));
-  extent = (stop - start + step - 1) / step;
+  extent = sliceCount(start, stop, step);
   return true;
 }
 

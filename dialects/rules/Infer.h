@@ -50,6 +50,25 @@ bool inferReshape(const Dims &from, const int64_t *shape, int n, Dims &out, Diag
 /// expand()'s target with -1 for "keep".
 bool inferExpand(const Dims &from, const int64_t *shape, int n, Dims &out, Diag &diag);
 
+/// Checks attributes against the op's record, as whoever takes them from a file must: how many, of which type (Type error),
+/// lists of at most maxRank numbers.
+bool checkAttrs(const OpInfo &info, const Attr *attrs, int n, Diag &diag);
+
+/// Whether as_strided (attrs: size, stride, offset) stays within `numel` row-major elements.
+bool stridedWithin(int64_t numel, const Attr *attrs);
+
+/// Elements of [start, stop) by a step of at least 1.
+constexpr int64_t sliceCount(int64_t start, int64_t stop, int64_t step) {
+  return stop > start ? (stop - start - 1) / step + 1 : 0;
+}
+
+/// The stride of a dimension of which every step-th element is taken. Where the product overflows, there is one at most and
+/// its stride doesn't matter.
+inline int64_t steppedStride(int64_t stride, int64_t step) {
+  int64_t out;
+  return __builtin_mul_overflow(stride, step, &out) ? stride : out;
+}
+
 /// Result type of an op. Operands are as the user gave them (promotion applies); attributes as the record orders them.
 bool inferOp(OpId id, const OperandType *operands, int n, const Attr *attrs, int numAttrs, DType defaultDType,
              TensorType &out, Diag &diag);

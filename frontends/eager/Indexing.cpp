@@ -125,7 +125,7 @@ Tensor sliceOf(TensorImpl *t, int64_t dim, int64_t start, int64_t extent, int64_
   Dims sizes = t->dims(), strides(t->strides(), t->rank);
   int64_t offset = extent ? start * strides[int(dim)] : 0;
   sizes[int(dim)] = extent;
-  strides[int(dim)] *= step;
+  strides[int(dim)] = steppedStride(strides[int(dim)], step);
   return Tensor(newAlias(t, t->rank, sizes.data(), strides.data(), offset));
 }
 

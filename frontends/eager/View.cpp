@@ -177,7 +177,7 @@ TensorImpl *sliced(Resolved &r, TensorImpl *x) {
   int dim = int(r.attr(0).i < 0 ? r.attr(0).i + x->rank : r.attr(0).i);
   Dims strides(x->strides(), x->rank);
   int64_t offset = r.attr(1).i * strides[dim];
-  strides[dim] *= r.attr(3).i;
+  strides[dim] = steppedStride(strides[dim], r.attr(3).i);
   return newAlias(x, x->rank, r.type.dims.data(), strides.data(), offset);
 }
 

@@ -65,6 +65,8 @@ OPERATORS = [
     ("Squeeze", (F[None], ints(0)), {}), ("Concat", (F, G), {"axis": -1}),
     ("Slice", (F, ints(-1), ints(-9), ints(0), ints(-2)), {}),
     ("Slice", (F, ints(1), ints(99), ints(1), ints(2)), {}),
+    ("Slice", (F, ints(0), ints(99), ints(1), ints(2**63 - 1)), {}),
+    ("Slice", (F, ints(-1), ints(-99), ints(1), ints(-(2**63))), {}),
     ("Expand", (F, ints(2, 1, 4)), {}), ("Tile", (F, ints(2, 3)), {}),
     ("Shape", (F,), {}), ("Size", (F,), {}), ("Gather", (F, I[:2]), {"axis": 0}),
     ("Gather", (F, I.reshape(1, 3)), {"axis": 1}), ("GatherElements", (F, np.stack([I, I[::-1], I])), {"axis": 1}),

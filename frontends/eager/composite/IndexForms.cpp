@@ -148,7 +148,7 @@ Tensor sliceScatter(const Tensor &input, const Tensor &src, int64_t dim, std::op
   auto clamped = [n](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
   int64_t from = clamped(start.value_or(0)), to = std::max(from, clamped(end.value_or(n)));
   Dims want = input->dims();
-  want[int(d)] = (to - from + step - 1) / step;
+  want[int(d)] = sliceCount(from, to, step);
   if (!(want == src->dims()))
     fail("expected src to have a size equal to the slice of self. src size = " + src->dims().str() +
          ", slice size = " + want.str());

@@ -1,3 +1,4 @@
+#include "dialects/rules/Infer.h"
 #include "frontends/onnx/ops/Ops.h"
 #include <algorithm>
 #include <climits>
@@ -102,8 +103,8 @@ Tensor sliceAxis(const Tensor &x, int64_t axis, int64_t start, int64_t stop, int
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   auto bound = [&](int64_t v) { return std::clamp(v < 0 ? (v < -size ? low : v + size) : v, low, high); };
   start = bound(start), stop = bound(stop);
-  int64_t count = step > 0 ? (stop - start + step - 1) / step : (start - stop - step - 1) / -step;
-  count = std::max<int64_t>(count, 0);
+  step = std::max(step, -INT64_MAX); // as far as any
+  int64_t count = step > 0 ? sliceCount(start, stop, step) : sliceCount(stop, start, -step);
   if (step > 0) {
     Tensor part = narrow(x, axis, count ? start : 0, count ? stop - start : 0);
     if (step == 1 || !count)
