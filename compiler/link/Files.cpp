@@ -93,11 +93,8 @@ std::string InputFiles::translate(std::string text) const {
   return text;
 }
 
-bool writeFile(StringRef path, ArrayRef<StringRef> pieces, Diag &diag) {
-  OutputFile out;
-  if (!out.open(path, diag))
-    return false;
-  int fd = ::open(out.temp().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+bool OutputFile::write(ArrayRef<StringRef> pieces, Diag &diag) {
+  int fd = ::open(tempPath.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   bool ok = fd >= 0;
   for (StringRef piece : pieces)
     ok = ok && writeAll(fd, piece);
@@ -106,7 +103,12 @@ bool writeFile(StringRef path, ArrayRef<StringRef> pieces, Diag &diag) {
     ok = false;
     error = errno;
   }
-  return ok ? out.commit(false, diag) : failOn(path, strerror(error), diag);
+  return ok || failOn(path, strerror(error), diag);
+}
+
+bool writeFile(StringRef path, ArrayRef<StringRef> pieces, Diag &diag) {
+  OutputFile out;
+  return out.open(path, diag) && out.write(pieces, diag) && out.commit(false, diag);
 }
 
 } // namespace torchc::link

@@ -2,6 +2,7 @@
 // whole.
 #pragma once
 #include "dialects/rules/Diag.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ public:
   bool open(llvm::StringRef path, Diag &diag);
   ~OutputFile();
   const std::string &temp() const { return tempPath; }
+  /// Makes the pieces the file's content.
+  bool write(llvm::ArrayRef<llvm::StringRef> pieces, Diag &diag);
   /// Gives the file its mode (less the user's mask) and its name.
   bool commit(bool executable, Diag &diag);
 

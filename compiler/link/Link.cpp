@@ -229,7 +229,7 @@ bool linkArchive(const Model &m, ArrayRef<Object> objects, StringRef path, Diag 
   return writeFile(path, (*archive)->getBuffer(), diag);
 }
 
-bool writeWeights(const Model &m, StringRef path, Diag &diag) {
+bool writeWeights(const Model &m, OutputFile &out, Diag &diag) {
   std::vector<uint64_t> offsets = weightOffsets(m);
   std::vector<StringRef> pieces;
   static const char zeros[64] = {};
@@ -237,7 +237,7 @@ bool writeWeights(const Model &m, StringRef path, Diag &diag) {
     pieces.push_back(m.weights[i]);
     pieces.push_back(StringRef(zeros, offsets[i + 1] - offsets[i] - m.weights[i].size()));
   }
-  return writeFile(path, pieces, diag);
+  return out.write(pieces, diag);
 }
 
 } // namespace torchc::link

@@ -7,6 +7,8 @@
 
 namespace torchc::link {
 
+class OutputFile;
+
 /// A relocatable object or an archive in memory; `name` is for messages.
 struct Object {
   std::string name;
@@ -27,8 +29,8 @@ bool linkRelocatable(const Model &model, llvm::ArrayRef<Object> objects, llvm::S
 /// The same as an archive of one member.
 bool linkArchive(const Model &model, llvm::ArrayRef<Object> objects, llvm::StringRef path, Diag &diag);
 
-/// The file that a model with external weights is given at run time.
-bool writeWeights(const Model &model, llvm::StringRef path, Diag &diag);
+/// Fills the file that a model with external weights is given at run time.
+bool writeWeights(const Model &model, OutputFile &file, Diag &diag);
 
 /// Writes a whole file or nothing.
 bool writeFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> pieces, Diag &diag);

@@ -272,7 +272,11 @@ TEST_F(ArtefactTest, ExternalWeights) {
   link::Model m = model("toy");
   m.place = link::WeightsPlace::External;
   Diag diag;
-  ASSERT_TRUE(link::writeWeights(m, path("w.bin"), diag)) << diag.text;
+  auto write = [&](const std::string &to) {
+    link::OutputFile file;
+    return file.open(to, diag) && link::writeWeights(m, file, diag) && file.commit(false, diag);
+  };
+  ASSERT_TRUE(write(path("w.bin"))) << diag.text;
   load(m);
   EXPECT_EQ(table->create(&options, &instance), TORCHC_INVALID);
   std::string missing = path("none"), weights = path("w.bin");
@@ -283,7 +287,7 @@ TEST_F(ArtefactTest, ExternalWeights) {
   options.weights_path = weights.c_str();
   EXPECT_EQ(table->create(&options, &instance), TORCHC_IO);
   EXPECT_EQ(error, weights + ": expected 128 bytes of weights, got 100");
-  ASSERT_TRUE(link::writeWeights(m, weights, diag)) << diag.text;
+  ASSERT_TRUE(write(weights)) << diag.text;
   create();
   EXPECT_EQ(table->self_test(&options), TORCHC_OK) << error;
 }

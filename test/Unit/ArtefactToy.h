@@ -1,5 +1,6 @@
 // A model for the tests of linking and running: y[n,3] = x[n,3] * w[3] + b.
 #pragma once
+#include "compiler/link/Files.h"
 #include "compiler/link/Link.h"
 #include "torchc/model.h"
 #include "llvm/Support/MemoryBuffer.h"

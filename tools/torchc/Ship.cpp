@@ -1,4 +1,5 @@
 #include "tools/torchc/Ship.h"
+#include "compiler/link/Files.h"
 #include "compiler/link/FromProgram.h"
 #include "compiler/link/Link.h"
 #include "compiler/lower/Gemm.h"
@@ -9,6 +10,7 @@
 #include "tools/torchc/SelfTest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 namespace torchc {
@@ -76,6 +78,24 @@ void setConvolutions(const link::ObjectMeta &meta, codegen::Isa isa, link::Model
   }
 }
 
+/// Writes the C header of an object or archive, which has its name but for the ending.
+bool openHeader(const link::Model &model, StringRef output, link::OutputFile &file, Diag &diag) {
+  SmallString<128> path(output);
+  sys::path::replace_extension(path, "h");
+  if (path == output)
+    return diag.fail(ErrorKind::Value, "the output's path is that of its header: " + output.str());
+  std::string text = link::headerText(model);
+  return file.open(path, diag) && file.write(StringRef(text), diag);
+}
+
+bool linkAs(StringRef emit, const link::Model &model, const link::Object &object, StringRef path, Diag &diag) {
+  auto how = emit == "so"    ? link::linkShared
+             : emit == "exe" ? link::linkExecutable
+             : emit == "a"   ? link::linkArchive
+                             : link::linkRelocatable;
+  return how(model, object, path, diag);
+}
+
 } // namespace
 
 bool shipProgram(const SavedProgram &program, StringRef object, StringRef hostObject, const ShipOptions &o,
@@ -94,17 +114,16 @@ bool shipProgram(const SavedProgram &program, StringRef object, StringRef hostOb
     return false;
   model.place = o.externalWeights ? link::WeightsPlace::External : link::WeightsPlace::Auto;
   model.provenance = json::Object{{"compiler", "torchc " TORCHC_VERSION}, {"trace", traceDigest(program.trace)}};
-  if (o.externalWeights && !link::writeWeights(model, o.output + ".weights", diag))
+  // What belongs to the artefact is written next to its place before the link and gets its name after it: all or nothing.
+  link::OutputFile weights, header;
+  bool final = o.emit == "so" || o.emit == "exe";
+  if (!link::checkModel(model, diag) ||
+      (o.externalWeights && !(weights.open(o.output + ".weights", diag) && link::writeWeights(model, weights, diag))))
     return false;
-  const link::Object objects[] = {{"compiled graph", object}};
-  if (o.emit == "so")
-    return link::linkShared(model, objects, o.output, diag);
-  if (o.emit == "exe")
-    return link::linkExecutable(model, objects, o.output, diag);
-  std::string header = link::headerText(model);
-  bool ok = o.emit == "a" ? link::linkArchive(model, objects, o.output, diag)
-                          : link::linkRelocatable(model, objects, o.output, diag);
-  return ok && link::writeFile(StringRef(o.output).rsplit('.').first.str() + ".h", StringRef(header), diag);
+  if (!final && !openHeader(model, o.output, header, diag))
+    return false;
+  return linkAs(o.emit, model, {"compiled graph", object}, o.output, diag) &&
+         (!o.externalWeights || weights.commit(false, diag)) && (final || header.commit(false, diag));
 }
 
 } // namespace torchc
