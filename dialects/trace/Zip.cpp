@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -321,13 +322,24 @@ std::vector<uint8_t> torchc::writeZip(std::span<const ZipEntry> entries) {
   return out;
 }
 
+/// A new file next to `path`; its name is no other thread's nor that of a file that somebody left behind.
+static FILE *openTemporary(const std::string &path, std::string &name) {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; attempt++) {
+    name = path + ".tmp" + std::to_string(random());
+    if (FILE *file = std::fopen(name.c_str(), "wbxe"); file || errno != EEXIST)
+      return file;
+  }
+  return nullptr;
+}
+
 bool torchc::writeZipFile(const std::string &path, std::span<const ZipEntry> entries, Diag &diag) {
   struct stat there;
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) // a rename would replace a device or a pipe
     return diag.fail(ErrorKind::OS, "cannot write '" + path + "': it is " +
                                         (S_ISDIR(there.st_mode) ? "a folder" : "not a regular file"));
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  FILE *file = std::fopen(temporary.c_str(), "wbxe");
+  std::string temporary;
+  FILE *file = openTemporary(path, temporary);
   bool ok = file && emit(entries, [&](std::span<const uint8_t> piece) {
               return std::fwrite(piece.data(), 1, piece.size(), file) == piece.size();
             });

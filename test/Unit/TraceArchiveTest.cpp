@@ -4,10 +4,12 @@
 #include "dialects/trace/SavedProgram.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 using namespace torchc;
 using namespace torchc::test;
@@ -108,6 +110,30 @@ TEST(Zip, FileIsWrittenWholeOrNotAtAll) {
   EXPECT_FALSE(writeZipFile("/no/such/folder/x.tcz", entries, diag));
   EXPECT_EQ(diag.kind, ErrorKind::OS);
   EXPECT_THAT(diag.text, HasSubstr("/no/such/folder/x.tcz"));
+}
+
+TEST(Zip, WhatAnotherWriterLeftIsNotInTheWay) {
+  std::string path = temporaryPath("left.zip"), left = path + ".tmp" + std::to_string(getpid());
+  std::string data(100000, 'x');
+  ZipEntry entries[] = {{"a", bytesOf(data)}};
+  std::ofstream(left) << "left behind";
+  Diag diag;
+  EXPECT_TRUE(writeZipFile(path, entries, diag)) << diag.text;
+  std::filesystem::remove(left);
+  std::atomic<int> written = 0; // threads that save under one name: each whole, the last one stays
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; i++)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20; k++) {
+        Diag mine;
+        written += writeZipFile(path, entries, mine);
+      }
+    });
+  for (std::thread &t : threads)
+    t.join();
+  EXPECT_EQ(written, 80);
+  EXPECT_EQ(fileBytes(path), writeZip(entries));
+  std::filesystem::remove(path);
 }
 
 TEST(Zip, PythonReadsItAndWeReadPythons) {
