@@ -5,6 +5,7 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <mutex>
 
 using namespace llvm;
 namespace torchc {
@@ -105,8 +106,12 @@ extern "C" int torchc_compile(const uint8_t *bytes, size_t count, torchc_sink si
   CompileSink send = [&](StringRef kind, StringRef data) {
     sink(context, kind.str().c_str(), reinterpret_cast<const uint8_t *>(data.data()), data.size());
   };
-  bool ok = readRequest(StringRef(reinterpret_cast<const char *>(bytes), count), request, error) &&
-            compileTrace(request, send, error);
+  static std::mutex turn; // the MLIR context is one
+  bool ok = readRequest(StringRef(reinterpret_cast<const char *>(bytes), count), request, error);
+  if (ok) {
+    std::lock_guard lock(turn);
+    ok = compileTrace(request, send, error);
+  }
   if (ok)
     return 0;
   send("error", errorJson(error));

@@ -1,7 +1,7 @@
 # Whole programs ahead of time, against the JIT.
 torchc_unit_test(artefact-network-test
   SOURCES ArtefactNetworkTest.cpp
-  LIBS TorchcLink TorchcPipeline torchc_artefact_program torchc_runtime torchc_runtime_pack torchc_mlir)
+  LIBS TorchcCompiler torchc_artefact_program torchc_runtime torchc_runtime_pack torchc_mlir)
 add_dependencies(artefact-network-test torchc torchc-opt)
 target_compile_options(artefact-network-test PRIVATE -fno-rtti)
 target_compile_definitions(artefact-network-test PRIVATE TORCHC_TOY_DIR="" TORCHC_BIN="$<TARGET_FILE:torchc>" TORCHC_OPT="$<TARGET_FILE:torchc-opt>"

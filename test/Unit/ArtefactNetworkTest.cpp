@@ -7,9 +7,11 @@
 #include "runtime/artefact/Npy.h"
 #include "runtime/exec/Executable.h"
 #include "runtime/kernels/Pack.h"
+#include "torchc/compiler.h"
 #include "llvm/Object/ObjectFile.h"
 #include <cstring>
 #include <dlfcn.h>
+#include <thread>
 
 namespace torchc::test {
 namespace {
@@ -361,6 +363,37 @@ TEST_F(ArtefactNetworkTest, CleanErrors) {
   npy("x.npy", numbers(16), DType::F32, {2, 8});
   expect("run net --input x=x.npy --output output1=none/y.npy", "none/y.npy");
   EXPECT_EQ(shell("ls " + folder + " | grep -c tmp").second, "0\n");
+}
+
+TEST_F(ArtefactNetworkTest, CompilesMayOverlap) {
+  ProgramBuilder b;
+  uint32_t x = b.input({8, 16}, "x"), w = b.weight({16, 4}, "w");
+  b.t.addOutput(b.op(OpId::Relu, {b.op(OpId::Matmul, {x, w}, {}, {8, 4})}, {}, {8, 4}));
+  std::vector<uint8_t> trace = writeTrace(b.t);
+  std::string options = "{\"target\": \"x86-64-v3\"}", request = "TCRQ";
+  for (uint32_t word : {1u, uint32_t(options.size())})
+    request.append(reinterpret_cast<const char *>(&word), 4);
+  request += options;
+  request.append(reinterpret_cast<const char *>(trace.data()), trace.size());
+  auto compiled = [&] {
+    std::string object;
+    auto sink = [](void *to, const char *kind, const uint8_t *bytes, size_t n) {
+      *static_cast<std::string *>(to) += std::string(kind) + std::string(reinterpret_cast<const char *>(bytes), n);
+    };
+    torchc_compile(reinterpret_cast<const uint8_t *>(request.data()), request.size(), sink, &object, nullptr);
+    return object;
+  };
+  std::string want = compiled();
+  ASSERT_EQ(want.substr(0, 10), "object\x7f"
+                                "ELF");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; i++)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 10; k++)
+        EXPECT_EQ(compiled(), want);
+    });
+  for (std::thread &t : threads)
+    t.join();
 }
 
 } // namespace

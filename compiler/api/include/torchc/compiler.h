@@ -2,12 +2,13 @@
  *
  * Request: "TCRQ", u32 version (1), u32 n, n bytes of options as JSON, then a trace file (to the
  * end). Little-endian. Options: an object with any of  target ("native", "x86-64-v3", "x86-64-v4",
- * "aarch64"), emit ("object", "trace", "torchc", "loops", "llvm", "asm"), mode ("exact"), grad (bool, or
- * how many times to differentiate), dump (a folder that receives every stage). An unknown key is an error. Answer: calls of `sink` with a kind and bytes that live until
- * it returns. Kinds: "object", a relocatable ELF file with a section .torchc.meta (JSON); "text", a
- * dump of a stage; "record", JSON of a fallback or relaxation; and "error", JSON {"kind",
- * "message", "node", "source"}, at most once and last. Threads: calls may overlap. Nothing is kept
- * between calls but caches.
+ * "aarch64"), emit ("object", "trace", "torchc", "loops", "llvm", "asm"), mode ("exact"), grad (bool,
+ * or how many times to differentiate), strides (bool: results are laid out as the trace shows them,
+ * rather than row-major), dump (a folder that receives every stage). An unknown key is an error.
+ * Answer: calls of `sink` with a kind and bytes that live until it returns. Kinds: "object", a
+ * relocatable ELF file with a section .torchc.meta (JSON); "text", a dump of a stage; and "error",
+ * JSON {"kind", "message", "node", "source"}, at most once and last. Threads: calls may overlap; they
+ * take turns. Nothing is kept between calls but caches.
  */
 #ifndef TORCHC_COMPILER_H
 #define TORCHC_COMPILER_H
