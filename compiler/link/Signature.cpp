@@ -111,6 +111,17 @@ std::string signatureJson(const Model &m) {
   return text;
 }
 
+/// A name inside a C comment, which it must neither end nor seem to open.
+static std::string commentText(StringRef name) {
+  std::string out;
+  for (char c : name) {
+    if (!out.empty() && ((out.back() == '*' && c == '/') || (out.back() == '/' && c == '*')))
+      out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string headerText(const Model &m) {
   std::string text;
   raw_string_ostream os(text);
@@ -118,8 +129,8 @@ std::string headerText(const Model &m) {
   os << "/* The model '" << m.name << "', compiled for " << targetName(m) << ".\n";
   auto list = [&](const char *role, ArrayRef<TensorDesc> tensors) {
     for (const TensorDesc &t : tensors) {
-      os << " *   " << role << ' ' << t.name << ": " << torchName(t.dtype) << '[';
-      interleave(t.dims, os, [&](int64_t d) { os << dimText(m, d); }, ", ");
+      os << " *   " << role << ' ' << commentText(t.name) << ": " << torchName(t.dtype) << '[';
+      interleave(t.dims, os, [&](int64_t d) { os << commentText(dimText(m, d)); }, ", ");
       os << (t.written ? "], overwritten\n" : "]\n");
     }
   };

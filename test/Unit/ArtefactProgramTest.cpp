@@ -119,7 +119,9 @@ TEST_F(ArtefactProgramTest, TwoModelsInOneProgram) {
   Diag diag;
   ASSERT_TRUE(link::linkRelocatable(model("first"), kernel(), path("first.o"), diag)) << diag.text;
   ASSERT_TRUE(link::linkArchive(model("second"), kernel(), path("libsecond.a"), diag)) << diag.text;
-  write("first.h", link::headerText(model("first")));
+  link::Model odd = model("first"); // a name that would end the header's comment
+  odd.inputs[0].name = "x */ the comment ended /* y";
+  write("first.h", link::headerText(odd));
   write("second.h", link::headerText(model("second")));
   write("main.c", R"(#include "first.h"
 #include "second.h"
