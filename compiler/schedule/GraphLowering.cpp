@@ -193,6 +193,8 @@ bool GraphLowering::writesInPlace(Value v, unsigned argument) {
     for (const Pointer &p : step.reads)
       if (p.buffer == old)
         lastReader = s;
+    if (step.scalarBuffer == int(old))
+      lastReader = s;
     if (step.mayTrap)
       lastTrap = s;
   }

@@ -29,18 +29,11 @@ constexpr int gemmTileBytes(Isa isa) { return isa == Isa::V4 ? 256 : 64; }
 constexpr int convTileRows(Isa isa) { return isa == Isa::V4 ? 8 : 6; }
 constexpr int convTileBytes(Isa isa) { return isa == Isa::V4 ? 128 : 64; }
 
-/// The best ISA that the running processor (and its system) can run; None where x86 lacks AVX2, FMA or BMI2.
+/// The best ISA that the running processor (and its system) can run; None where x86 lacks a part of x86-64-v3.
 inline Isa processorIsa() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  auto all = [](auto... has) { return (has && ...); };
-  if (!all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"), __builtin_cpu_supports("bmi"),
-           __builtin_cpu_supports("bmi2")))
-    return Isa::None;
-  return all(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512bw"), __builtin_cpu_supports("avx512cd"),
-             __builtin_cpu_supports("avx512dq"), __builtin_cpu_supports("avx512vl"))
-             ? Isa::V4
-             : Isa::V3;
+  return __builtin_cpu_supports("x86-64-v4") ? Isa::V4 : __builtin_cpu_supports("x86-64-v3") ? Isa::V3 : Isa::None;
 #elif defined(__aarch64__)
   return Isa::A64;
 #else

@@ -147,9 +147,7 @@ inline std::vector<const PackTable *> runnableTables() {
   std::vector<const PackTable *> out;
   for (const PackTable *const *t = torchc_pack_tables; *t; ++t) {
 #if defined(__x86_64__)
-    bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool v4 = __builtin_cpu_supports("x86-64-v4"), v3 = __builtin_cpu_supports("x86-64-v3");
     if (((*t)->isa == Isa::V3 && v3) || ((*t)->isa == Isa::V4 && v4))
 #endif
       out.push_back(*t);
