@@ -159,7 +159,8 @@ TEST(Tape, NoGradViewIsRefused) {
     NoGradGuard guard;
     v = select(b, 0, 0);
   }
-  EXPECT_THAT(errorOf([&] { mul_(v, vec({1}, true).size(0) ? full({}, 2.0) : v); }), HasSubstr(""));
+  EXPECT_EQ(errorOf([&] { mul_(v, 2); }), ""); // nothing to record: the numbers change
+  EXPECT_THAT(values(b), ElementsAre(2, 2));
   EXPECT_THAT(errorOf([&] { copy_(v, sum(b)); }), HasSubstr("no_grad"));
 }
 
