@@ -36,9 +36,9 @@ bool GraphLowering::lowerIndexing(Operation *op) {
   Dims whole = atLeast1(dimsOf(x));
   int dim = wrap(op->getAttrOfType<IntegerAttr>("dim").getInt(), dimsOf(x).size());
   lower::IndexLoop loop;
-  loop.mode = reads                    ? lower::IndexMode::Read
-              : isa<ir::ScatterOp>(op) ? lower::IndexMode::Write
-                                       : lower::IndexMode::Accumulate;
+  loop.mode = reads                           ? lower::IndexMode::Read
+              : !(info.flags & OpAccumulates) ? lower::IndexMode::Write
+                                              : lower::IndexMode::Accumulate;
   loop.dtype = dtypeOf(out);
   loop.indexType = dtypeOf(index);
   loop.bound = whole[dim];

@@ -123,7 +123,7 @@ bool GraphLowering::lowerPool(Operation *op) {
   const OpInfo &info = opInfo(*ir::opIdOf(op));
   Value out = op->getResult(0);
   Dims dims = dimsOf(out);
-  bool isMean = info.numAttrs == 6;
+  bool isMean = rules::poolsMeans(info);
   DType t = dtypeOf(op->getOperand(0));
   if (t == DType::Bool || ((info.flags & OpAccumulates) && isReducedFloat(t)) ||
       (isMean && !isFloat(t) && t != DType::I64))

@@ -1,5 +1,5 @@
 #include "dialects/rules/InferWindow.h"
-#include "dialects/rules/Window.h"
+#include "dialects/rules/WindowAttrs.h"
 
 namespace torchc {
 namespace {
@@ -160,7 +160,7 @@ bool checkPool(const WindowCall &c, const Dims &x, const Dims &y, bool isMean) {
 
 bool inferPool(const WindowCall &c) {
   Dims x = c.dims(0), y = c.list(0);
-  if (!checkPool(c, x, y, c.info.numAttrs == 6))
+  if (!checkPool(c, x, y, rules::poolsMeans(c.info)))
     return false;
   c.out.dims = x;
   for (int i = 0; i < y.size(); i++)

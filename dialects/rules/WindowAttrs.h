@@ -2,6 +2,7 @@
 #pragma once
 #include "dialects/rules/Attr.h"
 #include "dialects/rules/Dims.h"
+#include "dialects/rules/OpInfo.h"
 #include "dialects/rules/Window.h"
 
 namespace torchc::rules {
@@ -25,6 +26,9 @@ inline ConvGeometry convGeometry(const Dims &x, const Dims &w, const Dims &y, co
   spatial(g.dilation, attrs[2].list, n, 1);
   return g;
 }
+
+/// Whether a pool or its gradient is of means, which divide; else of extremes, which have a dilation.
+inline bool poolsMeans(const OpInfo &info) { return std::string_view(info.attrs[info.numAttrs - 1].name) == "divisor"; }
 
 /// `x` and `y` are the pool's input and result; `attrs` those of the op in the record's order. Extremes have a dilation
 /// where means have count_padding and divisor.

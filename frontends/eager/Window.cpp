@@ -41,7 +41,7 @@ TensorImpl *runPooling(Resolved &r) {
   if (r.call.numOperands == 2)
     chosen = Tensor(contiguousAs(r.operand(1), in));
   bool isGradient = r.info.shape == ShapeRule::PoolInput || r.info.shape == ShapeRule::PoolScatter;
-  bool isMean = r.call.numAttrs == 6;
+  bool isMean = rules::poolsMeans(r.info);
   PoolGeometry g = isGradient ? rules::poolGeometry(out->dims(), x->dims(), r.call.attrs, isMean)
                               : rules::poolGeometry(x->dims(), out->dims(), r.call.attrs, isMean);
   int64_t each = 1;
