@@ -17,8 +17,6 @@ struct CompileRequest {
   CompileOptions options;
   llvm::StringRef trace; // the bytes of a trace file (J1), borrowed
   const int *cancel = nullptr;
-
-  bool cancelled() const { return cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED); }
 };
 
 /// What went wrong and where. `node` is a node of the trace, or -1.

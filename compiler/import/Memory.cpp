@@ -36,18 +36,17 @@ SmallVector<Attr> Memory::attrsOf(uint32_t node) const {
   return out;
 }
 
-bool Memory::setRoot(uint32_t value, Value content) {
+void Memory::setRoot(uint32_t value, Value content) {
   uint32_t s = trace.values[value].storage;
   Slot &slot = slots[value];
   slot.content = content;
   slot.known = true;
   if (s == traceNone)
-    return true;
+    return;
   slot.version = versions[s];
   if (roots[s] == traceNone)
     roots[s] = value;
   byLayout.emplace(layoutOf(value), value);
-  return true;
 }
 
 bool Memory::addInput(uint32_t value, int32_t input, Value argument, const std::vector<bool> &written) {
@@ -58,14 +57,16 @@ bool Memory::addInput(uint32_t value, int32_t input, Value argument, const std::
     if (inputs[s] < 0)
       inputs[s] = input;
   }
-  return setRoot(value, argument);
+  setRoot(value, argument);
+  return true;
 }
 
 bool Memory::define(uint32_t value, Value content) {
   uint32_t s = trace.values[value].storage;
   if (s != traceNone && roots[s] != traceNone)
     return diag.fail(ErrorKind::Internal, "value " + std::to_string(value) + " redefines its storage without a write");
-  return setRoot(value, content);
+  setRoot(value, content);
+  return true;
 }
 
 /// May as_strided read the value that `parent` has in the graph? It counts row-major elements and stays within them.

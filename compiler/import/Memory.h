@@ -46,7 +46,7 @@ private:
   llvm::SmallVector<Attr> attrsOf(uint32_t node) const;
   mlir::Value applyView(const Slot &view, mlir::Value parent, mlir::Location loc);
   mlir::Value invertView(const Slot &view, mlir::Value parent, mlir::Value content, mlir::Location loc);
-  bool setRoot(uint32_t value, mlir::Value content);
+  void setRoot(uint32_t value, mlir::Value content);
 
   const Trace &trace;
   mlir::OpBuilder &builder;

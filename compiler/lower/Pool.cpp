@@ -9,7 +9,8 @@ using Pred = arith::CmpIPredicate;
 
 namespace torchc::lower {
 
-DType poolResultType(PoolKind kind, DType t) { return kind == PoolKind::MaxIndex ? DType::I64 : t; }
+/// The type a pool gives for operands of type `t`.
+static DType poolResultType(PoolKind kind, DType t) { return kind == PoolKind::MaxIndex ? DType::I64 : t; }
 
 namespace {
 

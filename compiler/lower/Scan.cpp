@@ -30,7 +30,8 @@ static ReduceKind reduceKindOf(ScanKind kind) {
   }
 }
 
-DType scanResultType(ScanKind kind, DType in) { return isIndex(kind) || !isFloat(in) ? DType::I64 : in; }
+/// int64 for indices and for sums of integers, else the input's type.
+static DType scanResultType(ScanKind kind, DType in) { return isIndex(kind) || !isFloat(in) ? DType::I64 : in; }
 
 namespace {
 
@@ -103,9 +104,6 @@ void ScanEmitter::run(llvm::StringRef name) {
 
 } // namespace
 
-bool emitScan(KernelBuilder &b, llvm::StringRef name, ScanKind kind, DType in) {
-  ScanEmitter(b, kind, in).run(name);
-  return true;
-}
+void emitScan(KernelBuilder &b, llvm::StringRef name, ScanKind kind, DType in) { ScanEmitter(b, kind, in).run(name); }
 
 } // namespace torchc::lower

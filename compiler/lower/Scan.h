@@ -8,11 +8,8 @@ namespace torchc::lower {
 enum class ScanKind : uint8_t { Sum, Prod, MaxIndex, MinIndex };
 std::optional<ScanKind> scanKind(const OpInfo &info);
 
-/// Element type of the result: int64 for indices and for sums of integers, else the input's.
-DType scanResultType(ScanKind kind, DType in);
-
 /// Adds a kernel (E5) with ptrs = {out, in, status} over contiguous [outer, n, inner] arrays. sizesStrides = {n, inner,
 /// first, step}: element i of a scan lies at first + i * step elements; [begin, end) is over outer. n is at least 1.
-bool emitScan(KernelBuilder &b, llvm::StringRef name, ScanKind kind, DType in);
+void emitScan(KernelBuilder &b, llvm::StringRef name, ScanKind kind, DType in);
 
 } // namespace torchc::lower

@@ -30,9 +30,6 @@ void emitConvStrip(KernelBuilder &b, llvm::StringRef name, DType t, ConvVariant 
 
 enum class PoolKind : uint8_t { Max, MaxIndex, MaxInput, Mean, MeanInput };
 
-/// The type a pool of this kind gives for operands of type `t`: i64 for indices.
-DType poolResultType(PoolKind kind, DType t);
-
 /// Adds a kernel (E5) over planes [begin, end): ptrs = {out, in, status}, of MaxInput {out, cotangent, x, status};
 /// sizesStrides = PoolGeometry (rules/Window.h). f16 and bf16 are compared, and means summed and divided, in f32.
 void emitPool(KernelBuilder &b, llvm::StringRef name, DType t, PoolKind kind);

@@ -21,7 +21,9 @@ struct Decompose : PassWrapper<Decompose, OperationPass<>> {
         fused.push_back(op);
     });
     for (Operation *op : fused)
-      if (failed(*opInfo(*ir::opIdOf(op)).decompose ? expand(op) : widen(op)))
+      if (!*opInfo(*ir::opIdOf(op)).decompose)
+        widen(op);
+      else if (failed(expand(op)))
         return signalPassFailure();
     getOperation()->walk([](Operation *op) {
       for (StringRef mark : {ir::promotedMark, ir::numberMark, ir::copyMark})
@@ -35,7 +37,7 @@ struct Decompose : PassWrapper<Decompose, OperationPass<>> {
   }
 
   /// The op in f32, its half-precision operands cast up and the result down.
-  static LogicalResult widen(Operation *op) {
+  static void widen(Operation *op) {
     OpBuilder builder(op);
     ir::ValueBuilder b(builder, op->getLoc());
     DType half = b.dtype(op->getResult(0));
@@ -47,7 +49,6 @@ struct Decompose : PassWrapper<Decompose, OperationPass<>> {
     builder.setInsertionPointAfter(op);
     Value down = b.cast(op->getResult(0), half);
     op->getResult(0).replaceAllUsesExcept(down, down.getDefiningOp());
-    return success();
   }
 
   static LogicalResult expand(Operation *op) {

@@ -143,7 +143,7 @@ private:
     PassManager passes(context);
     passes.enableVerifier(options.verify);
     for (int order = 0; order < options.grad; order++)
-      passes.addPass(createDifferentiatePass(options.wrt));
+      passes.addPass(createDifferentiatePass());
     passes.addPass(createDecomposePass());
     passes.addPass(createSimplifyPass());
     passes.addPass(createCSEPass());

@@ -16,7 +16,6 @@ struct PipelineOptions {
   codegen::Isa isa = codegen::Isa::V3;
   Stage stop = Stage::Object;
   int grad = 0;        // append gradients of the floating-point inputs; 2: and those of the whole again
-  std::string wrt;     // ... of these inputs only
   bool keepStrides = false; // results in memory as the trace lays them out, rather than row-major
   bool verify = true;  // the verifier after every pass
   std::string dump;    // a folder that receives the text of every stage; made when it is missing

@@ -37,7 +37,7 @@ Step &GraphLowering::addStep(std::string callee) {
   return plan->steps.back();
 }
 
-bool GraphLowering::collectGroups() {
+void GraphLowering::collectGroups() {
   for (Operation &op : main.front().without_terminator()) {
     auto number = op.getAttrOfType<IntegerAttr>("torchc.kernel");
     if (!number)
@@ -48,7 +48,6 @@ bool GraphLowering::collectGroups() {
     groups[g].push_back(&op);
     groupOf[&op] = unsigned(g);
   }
-  return true;
 }
 
 /// The groups that `v` needs, through views and constants.
@@ -80,7 +79,7 @@ void GraphLowering::visitGroup(unsigned g) {
 }
 
 /// Program order of the last member, moved later only where another group is needed first.
-bool GraphLowering::orderGroups() {
+void GraphLowering::orderGroups() {
   state.assign(groups.size(), 0);
   std::vector<std::pair<Operation *, unsigned>> byLast;
   for (unsigned g = 0; g < groups.size(); g++)
@@ -89,7 +88,12 @@ bool GraphLowering::orderGroups() {
   llvm::sort(byLast, [](auto &x, auto &y) { return x.first->isBeforeInBlock(y.first); });
   for (auto [op, g] : byLast)
     visitGroup(g);
-  return true;
+}
+
+/// The view op that makes `v`, or null.
+static Operation *viewOf(Value v) {
+  Operation *d = v.getDefiningOp();
+  return d && ir::opIdOf(d) && (opInfo(*ir::opIdOf(d)).flags & OpIsView) ? d : nullptr;
 }
 
 std::optional<Access> GraphLowering::access(Value v) {
@@ -297,8 +301,8 @@ bool GraphLowering::run(Plan &out) {
       accesses[a] = Access{a, 0, dimsOf(a), Dims(s.data(), int(s.size()))};
     }
   }
-  if (!collectGroups() || !orderGroups())
-    return false;
+  collectGroups();
+  orderGroups();
   for (unsigned g : order)
     if (!absorbed.contains(g) && !lowerGroup(g))
       return diag.fail(ErrorKind::Internal, "a kernel could not be lowered"), false;

@@ -33,8 +33,8 @@ private:
   using Group = llvm::SmallVector<Operation *, 8>;
 
   // GraphLowering.cpp: order, accesses, buffers
-  bool collectGroups();
-  bool orderGroups();
+  void collectGroups();
+  void orderGroups();
   void visitGroup(unsigned g);
   bool lowerGroup(unsigned g);
   bool bindResults();

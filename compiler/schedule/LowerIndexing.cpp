@@ -59,14 +59,9 @@ bool GraphLowering::lowerIndexing(Operation *op) {
   }
   loop.inStrides = reads ? wholeStrides : otherStrides;
   loop.outStrides = reads ? otherStrides : wholeStrides;
-  if (reads) {
-    from = contiguous(x);
-    if (!from)
-      return false;
-  } else if (!emitCopy(pointer(*target), target->dims, target->strides, dtypeOf(x), {bufferOf(out), 0},
-                       rowMajor(target->dims))) {
+  if (!reads && !emitCopy(pointer(*target), target->dims, target->strides, dtypeOf(x), {bufferOf(out), 0},
+                          rowMajor(target->dims)))
     return false;
-  }
   std::string name = kernelName(op->getName().stripDialect());
   if (!lower::emitIndexLoop(b, name, loop, diag))
     return false;

@@ -124,8 +124,7 @@ bool GraphLowering::lowerScan(Operation *op) {
   if (dims.numel() == 0)
     return true;
   std::string name = kernelName(op->getName().stripDialect());
-  if (!lower::emitScan(b, name, *lower::scanKind(opInfo(*ir::opIdOf(op))), dtypeOf(v)))
-    return false;
+  lower::emitScan(b, name, *lower::scanKind(opInfo(*ir::opIdOf(op))), dtypeOf(v));
   int64_t dim = op->getAttrOfType<IntegerAttr>("dim").getInt(), n = dims.size() ? dims[int(dim)] : 1, inner = 1;
   for (int i = int(dim) + 1; i < dims.size(); i++)
     inner *= dims[i];

@@ -133,7 +133,6 @@ bool GraphLowering::lowerPool(Operation *op) {
     return fail(op, "has unreadable attributes");
   if (dims.numel() == 0)
     return true;
-  std::optional<Access> x = contiguous(op->getOperand(0));
   std::vector<Pointer> reads;
   for (Value v : op->getOperands()) {
     std::optional<Access> a = contiguous(v);
@@ -141,9 +140,10 @@ bool GraphLowering::lowerPool(Operation *op) {
       return false;
     reads.push_back(pointer(*a));
   }
+  Dims x = dimsOf(op->getOperand(0));
   bool isGradient = info.shape == ShapeRule::PoolInput || info.shape == ShapeRule::PoolScatter;
-  PoolGeometry g = isGradient ? rules::poolGeometry(dims, x->dims, attrs.data(), isMean)
-                              : rules::poolGeometry(x->dims, dims, attrs.data(), isMean);
+  PoolGeometry g = isGradient ? rules::poolGeometry(dims, x, attrs.data(), isMean)
+                              : rules::poolGeometry(x, dims, attrs.data(), isMean);
   int64_t each = 1;
   for (uint32_t i = 0; i < attrs[0].size; i++)
     each *= dims[dims.size() - 1 - int(i)];

@@ -15,7 +15,6 @@ def Torchc_AddOp : ElementwiseBinary<"add"> {
   let scalarBool = [(Or $x, $y)];
   let vjp = [(op<"identity"> $g), (op<"identity"> $g)];
   let onnx = ["Add since 7"];
-  let flags = ["commutative"];
 }
 
 def Torchc_SubOp : ElementwiseBinary<"sub"> {
@@ -37,7 +36,6 @@ def Torchc_MulOp : ElementwiseBinary<"mul"> {
   let scalarBool = [(And $x, $y)];
   let vjp = [(op<"mul"> $g, $y), (op<"mul"> $g, $x)];
   let onnx = ["Mul since 7"];
-  let flags = ["commutative"];
 }
 
 def Torchc_DivOp : ElementwiseBinary<"div"> {

@@ -76,7 +76,6 @@ enum OpFlag : uint32_t {
   OpIsView = 1,      // the eager result aliases operand 0
   OpIsRandom = 2,    // takes an ordinal of a generator
   OpMayRaise = 4,    // may fail on its data (J3)
-  OpCommutative = 8,
   OpAccumulates = 32, // adds up in f32 when its type is f16 or bf16 (N6): computed there and cast down once
   OpRowMajor = 64,   // the result's memory is row-major whatever the operands'
   OpWideInt = 128,   // of the integer types only int64 has kernels: the API widens

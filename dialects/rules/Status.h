@@ -10,7 +10,6 @@ enum class KernelStatus : int32_t {
   Ok = 0,
   IndexOutOfRange = 1,   // index_select, gather, scatter, embedding, targets of a loss
   DivisionByZero = 2,    // integer division or remainder (N8)
-  AssertFailed = 3,
   GuardFailed = 4,       // a relation assumed by a compiled kernel doesn't hold (J5)
   NoMemory = 5,
   MissingKernel = 6,     // the pack has no kernel of that name: a bug, found by a structure test
@@ -23,7 +22,6 @@ constexpr const char *statusText(KernelStatus s) {
   case KernelStatus::Ok: return "ok";
   case KernelStatus::IndexOutOfRange: return "index out of range in self";
   case KernelStatus::DivisionByZero: return "ZeroDivisionError";
-  case KernelStatus::AssertFailed: return "assertion failed";
   case KernelStatus::GuardFailed: return "a compiled kernel met sizes or strides that it wasn't made for";
   case KernelStatus::NoMemory: return "out of memory";
   case KernelStatus::MissingKernel: return "the kernel pack lacks a kernel";

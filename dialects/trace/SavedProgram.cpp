@@ -46,8 +46,7 @@ bool check(const SavedProgram &p, Diag &diag) {
 /// Makes the three entries; `traceBytes` and `weightBytes` keep the data they point to.
 bool pack(const SavedProgram &p, std::vector<uint8_t> &traceBytes, std::vector<uint8_t> &weightBytes,
           std::vector<ZipEntry> &entries, Diag &diag) {
-  if (!verifyTrace(p.trace, diag) || !check(p, diag) ||
-      !writeSafetensors(p.weights, p.weightsMetadata, weightBytes, diag))
+  if (!verifyTrace(p.trace, diag) || !check(p, diag) || !writeSafetensors(p.weights, {}, weightBytes, diag))
     return false;
   traceBytes = writeTrace(p.trace);
   entries = {{traceName, traceBytes},
@@ -97,6 +96,7 @@ bool torchc::readProgram(std::span<const uint8_t> bytes, SavedProgram &out, Diag
       return failWith(diag, std::string("the archive has no entry '") + names[i] + "'");
   }
   out.meta.assign(reinterpret_cast<const char *>(found[2]->data.data()), found[2]->data.size());
+  SafeMetadata unused;
   return readTrace(found[0]->data, out.trace, diag, lookup) &&
-         readSafetensors(found[1]->data, out.weights, out.weightsMetadata, diag) && check(out, diag);
+         readSafetensors(found[1]->data, out.weights, unused, diag) && check(out, diag);
 }

@@ -10,7 +10,6 @@ namespace torchc {
 struct SavedProgram {
   Trace trace;
   std::vector<SafeTensor> weights; // data points into the bytes given to readProgram
-  SafeMetadata weightsMetadata;
   std::string meta; // JSON; this library carries it without looking inside
 
   /// The tensor for an input of the trace, or null when the input is an argument or a number.

@@ -217,7 +217,6 @@ public:
   Attr attr(const TraceAttr &a) const;
   /// Copies an attribute into the pools.
   TraceAttr makeAttr(const Attr &a);
-  void setSource(uint32_t node, uint32_t source) { nodes[node].source = source; }
 
 private:
   // Only adding needs these; a trace that was read builds them on the first addition.

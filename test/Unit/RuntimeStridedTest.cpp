@@ -245,9 +245,9 @@ TEST(RuntimeStrided, MissingKernelsAreReported) {
   status = 0;
   runStrided(loop, &status);
   EXPECT_EQ(status, int32_t(KernelStatus::MissingKernel));
-  status = int32_t(KernelStatus::AssertFailed); // the first code stays
+  status = int32_t(KernelStatus::NoMemory); // the first code stays
   runStrided(loop, &status);
-  EXPECT_EQ(status, int32_t(KernelStatus::AssertFailed));
+  EXPECT_EQ(status, int32_t(KernelStatus::NoMemory));
 }
 
 TEST(RuntimeStrided, InPlaceElementForElement) {

@@ -221,7 +221,8 @@ void Planner::scans(OpId id, const OpInfo &info) {
     DType t = DType(d);
     add(packKey(PackForm::Reduce, id, t, 0), std::string(info.name) + "_" + std::string(shortName(t)) + "_rows",
         [kind = *lower::scanKind(info), t](KernelBuilder &b, llvm::StringRef name, Diag &) {
-          return lower::emitScan(b, name, kind, t);
+          lower::emitScan(b, name, kind, t);
+          return true;
         });
   }
 }

@@ -30,10 +30,9 @@ void emitBody(const OpModel &op, int kind, raw_ostream &os) {
 
 std::string flagExpr(const OpModel &op) {
   static const std::pair<const char *, const char *> names[] = {
-      {"view", "OpIsView"},       {"random", "OpIsRandom"},
-      {"mayRaise", "OpMayRaise"}, {"commutative", "OpCommutative"},
-      {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"},
-      {"rowMajor", "OpRowMajor"}, {"wideInt", "OpWideInt"}};
+      {"view", "OpIsView"},       {"random", "OpIsRandom"},         {"mayRaise", "OpMayRaise"},
+      {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"}, {"rowMajor", "OpRowMajor"},
+      {"wideInt", "OpWideInt"}};
   std::string out = "0";
   for (auto [key, value] : names)
     if (op.hasFlag(key))

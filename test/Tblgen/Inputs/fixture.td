@@ -8,7 +8,6 @@ def Torchc_MulOp : ElementwiseBinary<"mul"> {
   let scalar = [(Mul $x, $y)];
   let scalarBool = [(And $x, $y)];
   let vjp = [(op<"mul"> $g, $y), (op<"mul"> $g, $x)];
-  let flags = ["commutative"];
 }
 
 // One operand, a named statement in the body, the result in the VJP.
