@@ -33,7 +33,7 @@ static bool runLld(ArrayRef<std::string> args, std::string &text) {
   for (const std::string &a : args)
     argv.push_back(a.c_str());
   raw_string_ostream os(text);
-  CrashRecoveryContext::Enable(); // lld maps its output: a full disk is a bus error
+  CrashRecoveryContext::Enable(); // a crash of lld is a failed link
   lld::Result r = lld::lldMain(argv, os, os, {{lld::Gnu, &lld::elf::link}});
   CrashRecoveryContext::Disable();
   if (r.retCode > 128)

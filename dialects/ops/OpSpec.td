@@ -117,12 +117,10 @@ class OpSpec {
   list<dag> vjp = [];         // one dag per operand
   string vjpFn = "";          // or a template of rules/Vjp.h ...
   list<string> vjpSaves = []; // ... and the operands, or "result", it reads
-  string jvp = "family";      // "family": by linearity or from `vjp`; else a template of rules/Jvp.h
-  string batch = "family";    // "family": the family's vmap rule; else a template of rules/Batch.h
 
   string decompose = "";      // Fused ops: the template of rules/Decompose.h that defines them
   list<string> onnx = [];     // "Tanh since 13": a rename in both directions; else onnx/Special
-  list<string> flags = [];    // view, random, mayRaise, commutative, variadic, accumulates, wideInt
+  list<string> flags = [];    // view, random, mayRaise, variadic, accumulates, rowMajor, wideInt
 }
 
 class Torchc_Op<string mnemonic, list<Trait> traits = []>

@@ -1,4 +1,5 @@
-// Which kernels the pack has: walks the op table. Nothing here knows an op by name.
+// Which kernels the pack has: walks the op table. Nothing here knows an op by name but the random integers,
+// of which one draws two words.
 #pragma once
 #include "compiler/lower/KernelBuilder.h"
 #include "dialects/rules/Diag.h"

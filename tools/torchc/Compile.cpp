@@ -66,7 +66,7 @@ bool parse(ArrayRef<char *> args, Command &c) {
     else if (a.starts_with("--target="))
       ok = choose("target", v, {"native", "x86-64-v3", "x86-64-v4", "aarch64"}, c.target);
     else if (a.starts_with("--mode="))
-      ok = choose("mode", v, {"exact", "fast"}, mode);
+      ok = choose("mode", v, {"exact"}, mode);
     else if (a.starts_with("--weights=")) {
       std::string place;
       ok = choose("weights", v, {"embed", "external"}, place);
@@ -127,8 +127,6 @@ int report(const std::string &model, const Answer &answer, int code) {
   std::string where = model;
   if (std::optional<StringRef> source = o ? o->getString("source") : std::nullopt)
     where = source->str();
-  else if (std::optional<int64_t> node = o ? o->getInteger("node") : std::nullopt)
-    where += ": node " + std::to_string(*node);
   fail(where + ": " + (o ? o->getString("message").value_or("unknown error") : "unknown error"));
   consumeError(error.takeError());
   return code;

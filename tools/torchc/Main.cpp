@@ -19,7 +19,7 @@ static int usageError(const Twine &text) {
 static int printHelp() {
   outs() << "usage: torchc VERB ...\n"
             "  compile MODEL... [-o OUT] [--emit=KIND] [--target=TARGET] [--name=NAME]\n"
-            "          [--weights=embed|external] [--grad[=N]]\n"
+            "          [--weights=embed|external] [--grad[=N]] [--mode=exact]\n"
             "          [--input NAME=DTYPE[SIZE,...] ...]\n"
             "      MODEL: an .onnx, .tcz or .tctrace file, or FILE.py:FUNCTION with an --input for each\n"
             "      of its arguments (x=f32[1,64]); an .onnx needs them for sizes it leaves open. KIND: exe, so, a, o "
