@@ -1,4 +1,5 @@
 #include "compiler/link/FromProgram.h"
+#include "dialects/rules/DTypeName.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 #include <set>
@@ -6,15 +7,8 @@
 using namespace llvm;
 namespace torchc::link {
 
-static std::optional<DType> dtypeNamed(StringRef name) {
-  for (int i = 0; i < numDTypes; ++i)
-    if (name == StringRef(shortName(DType(i))))
-      return DType(i);
-  return std::nullopt;
-}
-
 static bool parseType(const json::Object *o, DType &dtype, std::vector<int64_t> &dims, Diag &diag) {
-  std::optional<DType> found = o ? dtypeNamed(o->getString("dtype").value_or("")) : std::nullopt;
+  std::optional<DType> found = o ? parseDType(o->getString("dtype").value_or("")) : std::nullopt;
   const json::Array *list = o ? o->getArray("dims") : nullptr;
   if (!found || !list)
     return diag.fail(ErrorKind::Internal, "object metadata: expected dtype and dims");
@@ -53,7 +47,7 @@ static bool parseProduct(const json::Value &value, ObjectMeta &meta, Diag &diag)
   const json::Array *a = value.getAsArray();
   ObjectMeta::Product p;
   int64_t *fields[] = {&p.m, &p.n, &p.k, &p.aRow, &p.aK, &p.bK, &p.bColumn, &p.cRow};
-  std::optional<DType> dtype = a && a->size() == 9 ? dtypeNamed((*a)[0].getAsString().value_or("")) : std::nullopt;
+  std::optional<DType> dtype = a && a->size() == 9 ? parseDType((*a)[0].getAsString().value_or("")) : std::nullopt;
   if (!dtype)
     return diag.fail(ErrorKind::Internal, "object metadata: expected a product as nine values");
   p.dtype = *dtype;
@@ -67,7 +61,7 @@ static bool parseProduct(const json::Value &value, ObjectMeta &meta, Diag &diag)
 static bool parseConvolution(const json::Value &value, ObjectMeta &meta, Diag &diag) {
   const json::Array *a = value.getAsArray();
   std::optional<DType> dtype =
-      a && a->size() == 2 + convGeometryFields ? dtypeNamed((*a)[0].getAsString().value_or("")) : std::nullopt;
+      a && a->size() == 2 + convGeometryFields ? parseDType((*a)[0].getAsString().value_or("")) : std::nullopt;
   int64_t what = dtype ? (*a)[1].getAsInteger().value_or(-1) : -1, fields[convGeometryFields];
   if (what < 0 || what > int64_t(ConvWhat::Weight))
     return diag.fail(ErrorKind::Internal, "object metadata: expected a convolution as a type and its geometry");

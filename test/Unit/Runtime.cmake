@@ -20,5 +20,5 @@ target_compile_definitions(torchc-unit-runtime PRIVATE TORCHC_TEST_OBJECTS="${CM
 add_dependencies(torchc-unit-runtime runtime-test-objects)
 
 # Not a test: prints what allocation and the strided driver cost.
-add_executable(torchc-bench-runtime EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/Unit/RuntimeBench.cpp)
+add_executable(torchc-bench-runtime EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/Bench/RuntimeBench.cpp)
 target_link_libraries(torchc-bench-runtime PRIVATE torchc_runtime)

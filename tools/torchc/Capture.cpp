@@ -1,5 +1,6 @@
 #include "tools/torchc/Capture.h"
 #include "dialects/rules/DType.h"
+#include "dialects/rules/DTypeName.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -18,17 +19,12 @@ bool isPythonModel(StringRef model) { return colonOf(model) != StringRef::npos; 
 
 StringRef functionOf(StringRef model) { return model.substr(colonOf(model) + 1); }
 
-static bool readDType(StringRef name, DType &out) {
-  for (int i = 0; i < numDTypes; ++i)
-    if (name == StringRef(shortName(DType(i))) || name == StringRef(torchName(DType(i))))
-      return out = DType(i), true;
-  return false;
-}
-
 bool parseInputSpec(StringRef spec, onnx::InputSpec &out, Diag &diag) {
   auto [name, type] = spec.rsplit('='); // names of values are arbitrary text
   auto [dtype, shape] = type.split('[');
-  bool ok = !name.empty() && readDType(dtype, out.dtype) && shape.consume_back("]");
+  std::optional<DType> known = parseDType(dtype);
+  bool ok = !name.empty() && known && shape.consume_back("]");
+  out.dtype = known.value_or(DType::F32);
   out.name = name.str();
   SmallVector<StringRef, 8> sizes;
   if (!shape.empty())

@@ -1,4 +1,5 @@
 #include "tools/torchc/Serve.h"
+#include "compiler/link/Files.h"
 #include "torchc/compiler.h"
 #include <cerrno>
 #include <csignal>
@@ -33,19 +34,6 @@ bool readAll(int fd, char *to, size_t n) {
   return true;
 }
 
-bool writeAll(int fd, const char *from, size_t n) {
-  while (n) {
-    ssize_t done = ::write(fd, from, n);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done <= 0)
-      return false;
-    from += done;
-    n -= size_t(done);
-  }
-  return true;
-}
-
 bool readBody(int fd, uint64_t length, std::string &body) {
   body.clear();
   while (body.size() < length) {
@@ -73,7 +61,7 @@ bool reply(int fd, uint64_t id, int status, const std::string &pieces) {
   put<uint64_t>(frame, id);
   put<uint32_t>(frame, uint32_t(status));
   frame += pieces;
-  return writeAll(fd, frame.data(), frame.size());
+  return link::writeAll(fd, frame);
 }
 
 /// Whether there is something to read; false when the other side or the program is gone.

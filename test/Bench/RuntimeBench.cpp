@@ -1,8 +1,8 @@
 // Prints what the runtime's hot paths cost, in nanoseconds; best of many rounds.
-#include "RuntimePack.h"
 #include "runtime/core/Storage.h"
 #include "runtime/device/ThreadPool.h"
 #include "runtime/kernels/Strided.h"
+#include "test/Unit/RuntimePack.h"
 #include <algorithm>
 #include <array>
 #include <chrono>
