@@ -252,6 +252,82 @@ def test_a_pickle_can_only_call_what_is_allowed():
             loaded(payload.getvalue())
 
 
+def as_checkpoint(text, method=zipfile.ZIP_STORED):
+    payload = io.BytesIO()
+    with zipfile.ZipFile(payload, "w", method) as archive:
+        archive.writestr("x/data.pkl", text)
+    return payload.getvalue()
+
+
+class Shown:
+    """Allowed in the tests below."""
+
+    def __init__(self, value=0):
+        self.value = value
+
+    def hello(self):
+        return "hello"
+
+    def append(self, item):
+        self.value = item
+
+
+def shown(value):
+    return Shown(value)
+
+
+def test_a_file_cannot_change_what_it_names():
+    name = f"c{__name__}\nShown\n".encode()
+    state = b"N}X\x05\x00\x00\x00helloK\x07s\x86b."  # BUILD with (None, {"hello": 7})
+    storage = b"ctorch\nFloatStorage\nN}X\x05\x00\x00\x00dtypectorch\nfloat64\ns\x86b."
+    function = f"c{__name__}\nshown\n".encode()
+    attacks = [storage, storage.replace(b"dtype", b"_targ"), b"ctorch\nfloat32\n" + state]
+    own = [
+        name + state,
+        function + state,
+        name + b"K\x01a.",
+        name + b"(K\x01e.",
+        name + b"K\x01K\x02s.",
+    ]
+    with torch.serialization.safe_globals([Shown, shown]):
+        for attack in attacks + own:
+            with pytest.raises((RuntimeError, pickle.UnpicklingError)):
+                loaded(as_checkpoint(b"\x80\x02" + attack))
+    for attack in attacks:
+        with pytest.raises((RuntimeError, pickle.UnpicklingError)):
+            loaded(as_checkpoint(b"\x80\x02" + attack))
+    assert Shown(3).hello() == "hello" and not hasattr(shown, "hello")
+    assert loaded(saved(torch.ones(3))).dtype is torch.float32
+
+
+def test_instances_of_added_classes_arrive():
+    one = Shown([torch.arange(3.0), 5])
+    with torch.serialization.safe_globals([Shown, shown]):
+        got, kind = loaded(saved([one, Shown]))
+        call = b"\x80\x02" + f"c{__name__}\nshown\n".encode() + b"K\x09\x85R."
+        assert loaded(as_checkpoint(call)).value == 9
+    assert kind is Shown and got.value[0].tolist() == [0, 1, 2] and got.value[1] == 5
+    with pytest.raises(pickle.UnpicklingError, match="Shown"):
+        loaded(saved(one))
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_damaged_compressed_entries_are_refused(weights_only):
+    text = b"\x80\x02]" + b"K\x01a" * 50 + b"."
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        data = as_checkpoint(text, method)
+        for position in range(40, 40 + 30):
+            damaged = bytearray(data)
+            damaged[position] ^= 0x3F
+            try:
+                assert loaded(bytes(damaged), weights_only=weights_only) == [1] * 50
+            except (RuntimeError, pickle.UnpicklingError, EOFError, OSError):
+                pass
+    unknown = b"\x80\x02c_codecs\nencode\nX\x01\x00\x00\x00aX\x03\x00\x00\x00xyz\x86R."
+    with pytest.raises(RuntimeError if weights_only else LookupError):
+        loaded(as_checkpoint(unknown), weights_only=weights_only)
+
+
 def test_a_tensor_outside_of_its_storage_is_refused():
     data = saved(torch.ones(4))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -10,6 +10,7 @@ import pickle
 import struct
 import sys
 import zipfile
+import zlib
 from collections import OrderedDict
 from typing import Any
 
@@ -142,20 +143,19 @@ _FUNCTIONS = {
 _DTYPES = {name for name in dir(_C) if isinstance(getattr(_C, name), _C.dtype)}
 
 
-class _StorageClass:
-    """`torch.FloatStorage` in a persistent id."""
+class _StorageClass(_Callable):
+    """`torch.FloatStorage` in a persistent id: the dtype of a storage."""
 
-    __slots__ = ("dtype",)
+    __slots__ = ()
 
-    def __init__(self, dtype):
-        self.dtype = dtype
+    def __call__(self, *args):
+        raise pickle.UnpicklingError("a storage is only made by a persistent id")
 
 
-_CLASSES = {("torch", name): _StorageClass(dtype) for name, dtype in DTYPE_OF_STORAGE.items()}
-_CLASSES["torch.storage", "UntypedStorage"] = _CLASSES["torch", "UntypedStorage"] = _StorageClass(
-    _C.uint8
-)
-_CLASSES["torch.storage", "TypedStorage"] = _StorageClass(_C.uint8)
+_DTYPE_OF_CLASS = {("torch", name): dtype for name, dtype in DTYPE_OF_STORAGE.items()}
+for _name in ("torch", "torch.storage"):
+    _DTYPE_OF_CLASS[_name, "UntypedStorage"] = _C.uint8
+_DTYPE_OF_CLASS["torch.storage", "TypedStorage"] = _C.uint8
 
 
 def add_safe_globals(safe_globals: list) -> None:
@@ -184,20 +184,18 @@ def safe_names() -> dict[str, object]:
 
 def _known(module: str, name: str):
     """What both ways of loading resolve to something of their own; None for other names."""
-    if (module, name) in _CLASSES:
-        return _CLASSES[module, name]
+    if (module, name) in _DTYPE_OF_CLASS:
+        return _StorageClass(_DTYPE_OF_CLASS[module, name])
     if module == "torch" and name in _DTYPES:
         return getattr(_C, name)
     function = _FUNCTIONS.get(f"{module}.{name}")
     return None if function is None else _Callable(function)
 
 
-class _Unpickler(pickle.Unpickler):
-    """The unpickler of both modes; `read_storage(dtype, key, location, count)` gives a Storage."""
+class _Persistent:
+    """Persistent ids of both modes; `read_storage(dtype, key, location, count)` gives a Storage."""
 
-    def __init__(self, file, read_storage, **options):
-        super().__init__(file, **options)
-        self._read_storage = read_storage
+    _read_storage: Any
 
     def persistent_load(self, saved):
         if not (
@@ -209,36 +207,110 @@ class _Unpickler(pickle.Unpickler):
             raise pickle.UnpicklingError(
                 f"persistent id: expected a storage class, got {str(kind)[:80]}"
             )
-        return self._read_storage(kind.dtype, *saved[2:])
+        return self._read_storage(kind._target, *saved[2:])
+
+
+class _Unpickler(_Persistent, pickle.Unpickler):
+    def __init__(self, file, read_storage, **options):
+        super().__init__(file, **options)
+        self._read_storage = read_storage
+
+
+_PythonUnpickler: Any = pickle._Unpickler
+
+
+def _allowed(module: str, name: str):
+    """What the allow-list has for a name, None for others. Nothing in it can be changed through what this gives."""
+    known = _known(module, name)
+    if known is not None:
+        return known
+    full = f"{module}.{name}"
+    if full in ("torch._tensor.Tensor", "torch.Tensor"):
+        return _Callable(_C.Tensor)
+    if full == "torch.nn.parameter.Parameter":
+        from torchc.nn import Parameter
+
+        return _Callable(Parameter)
+    return None
+
+
+def _refused(full: str):
+    return pickle.UnpicklingError(
+        f"Weights only load failed. Unsupported global: GLOBAL {full} was not an allowed global by default. If "
+        f"you trust the file, load it with weights_only=False, or allow the name with "
+        f"torch.serialization.add_safe_globals([{full.rsplit('.', 1)[1]}])."
+    )
 
 
 class _SafeUnpickler(_Unpickler):
     """Names of the allow-list only."""
 
     def find_class(self, module, name):
-        known = _known(module, name)
-        if known is not None:
-            return known
-        full = f"{module}.{name}"
-        if full in ("torch._tensor.Tensor", "torch.Tensor"):
-            return _Callable(_C.Tensor)
-        if full == "torch.nn.parameter.Parameter":
-            from torchc.nn import Parameter
+        allowed = _allowed(module, name)
+        if allowed is None:
+            raise _refused(f"{module}.{name}")
+        return allowed
 
-            return _Callable(Parameter)
+
+class _AddedUnpickler(_Persistent, _PythonUnpickler):
+    """Also what add_safe_globals added, as it is: so each step that changes or calls something looks at it first.
+
+    Python's own unpickler, since the one in C lets no step be replaced; it is slower.
+    """
+
+    dispatch: dict = _PythonUnpickler.dispatch.copy()
+
+    def __init__(self, file, read_storage, **options):
+        super().__init__(file, **options)
+        self._read_storage = read_storage
+        self._added: list = []  # the objects that names gave: a file may make instances of them, no more
+
+    def find_class(self, module, name):
+        allowed = _allowed(module, name)
+        if allowed is not None:
+            return allowed
         added = safe_names()
-        for candidate in (full, f"{ours(module)}.{name}"):
+        for candidate in (f"{module}.{name}", f"{ours(module)}.{name}"):
             if candidate in added:
+                self._added.append(added[candidate])
                 return added[candidate]
-        raise self._refused(full)
+        raise _refused(f"{module}.{name}")
 
-    @staticmethod
-    def _refused(full: str):
-        return pickle.UnpicklingError(
-            f"Weights only load failed. Unsupported global: GLOBAL {full} was not an allowed global by default. If "
-            f"you trust the file, load it with weights_only=False, or allow the name with "
-            f"torch.serialization.add_safe_globals([{full.rsplit('.', 1)[1]}])."
-        )
+    def _changed(self, target):
+        if isinstance(target, type) or any(target is one for one in self._added):
+            raise pickle.UnpicklingError(f"a checkpoint can't change {str(target)[:80]}")
+
+    def _called(self, target):
+        if not (isinstance(target, _Callable) or any(target is one for one in self._added)):
+            raise pickle.UnpicklingError(f"a checkpoint can't call {str(target)[:80]}")
+
+
+def _looking(opcode: bytes, look, where):
+    step = _PythonUnpickler.dispatch[opcode[0]]
+
+    def load(self):
+        look(self, where(self))
+        step(self)
+
+    _AddedUnpickler.dispatch[opcode[0]] = load
+
+
+# Opcodes that change something, and where it lies: below one value, below two, below a mark.
+for _opcode, _where in (
+    (pickle.BUILD, lambda self: self.stack[-2]),
+    (pickle.APPEND, lambda self: self.stack[-2]),
+    (pickle.SETITEM, lambda self: self.stack[-3]),
+    (pickle.APPENDS, lambda self: self.metastack[-1][-1]),
+    (pickle.SETITEMS, lambda self: self.metastack[-1][-1]),
+    (pickle.ADDITEMS, lambda self: self.metastack[-1][-1]),
+):
+    _looking(_opcode, _AddedUnpickler._changed, _where)
+for _opcode, _where in (
+    (pickle.REDUCE, lambda self: self.stack[-2]),
+    (pickle.NEWOBJ, lambda self: self.stack[-2]),
+    (pickle.NEWOBJ_EX, lambda self: self.stack[-3]),
+):
+    _looking(_opcode, _AddedUnpickler._called, _where)
 
 
 class _FullUnpickler(_Unpickler):
@@ -355,7 +427,9 @@ class _Archive:
 
 
 def _unpickler(weights_only: bool):
-    return _SafeUnpickler if weights_only else _FullUnpickler
+    if not weights_only:
+        return _FullUnpickler
+    return _AddedUnpickler if _user_globals else _SafeUnpickler
 
 
 def _read_zip(file, path, places: _Places, weights_only: bool, mmap: bool, options: dict):
@@ -457,10 +531,14 @@ def read(source, map_location, weights_only: bool, mmap: bool, options: dict):
             file.close()
 
 
-# What a damaged or foreign file makes zipfile, pickle and the functions that rebuild tensors raise.
+# What only zipfile, its decompressors and struct raise, and what a damaged or foreign file makes pickle and the
+# functions that rebuild tensors raise, too.
+_OF_THE_FORMAT = (zipfile.BadZipFile, zlib.error, KeyError, struct.error, EOFError) + (
+    (zipfile.lzma.LZMAError,) if zipfile.lzma else ()  # type: ignore[attr-defined]
+)
 _DAMAGE = (
-    zipfile.BadZipFile, EOFError, KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError,
-    NotImplementedError, struct.error, UnicodeError, RecursionError, MemoryError, AssertionError, OSError,
+    *_OF_THE_FORMAT, LookupError, ArithmeticError, ValueError, TypeError, AttributeError, NotImplementedError,
+    RecursionError, MemoryError, BufferError, AssertionError, ImportError, OSError,
 )  # fmt: skip
 
 
@@ -473,9 +551,7 @@ def _guarded(function, *args):
     except zipfile.BadZipFile as error:
         raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {error}") from error
     except _DAMAGE as error:
-        if not weights_only and not isinstance(
-            error, (zipfile.BadZipFile, KeyError, struct.error, EOFError)
-        ):
+        if not weights_only and not isinstance(error, _OF_THE_FORMAT):
             raise  # it may come from the classes that the file names
         raise RuntimeError(
             f"the checkpoint can't be read: {type(error).__name__}: {error}"
