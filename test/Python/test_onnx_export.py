@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,19 @@ def test_what_onnx_cannot_say_is_refused_with_the_line(tmp_path) -> None:
     with pytest.raises(FileNotFoundError):
         torch.onnx.export(lambda x: x + 1, (torch.rand(2),), tmp_path / "none" / "m.onnx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_saving_a_model_reads_no_mask_of_the_process(tmp_path, monkeypatch) -> None:
+    """umask can only be read by setting it: another thread's new files would be open to everybody meanwhile."""
+
+    def refuse(mask):
+        raise AssertionError("os.umask was called")
+
+    model = torch.onnx.export(lambda x: x + 1, (torch.rand(2),))
+    link = tmp_path / "link.onnx"
+    link.symlink_to("m.onnx")
+    monkeypatch.setattr(os, "umask", refuse)
+    model.save(link)
+    assert link.is_symlink() and (tmp_path / "m.onnx").read_bytes() == model.model_bytes
+    with pytest.raises(FileNotFoundError, match="missing"):
+        model.save(tmp_path / "missing" / "m.onnx")

@@ -5,6 +5,8 @@ import io
 import os
 import pathlib
 import pickle
+import stat
+import threading
 import zipfile
 from collections import OrderedDict
 
@@ -373,6 +375,59 @@ def test_safetensors_round_trip_and_damage(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(RuntimeError, match="safetensors"):
             torch.serialization.load_safetensors(path)
+
+
+def test_saving_to_a_pipe(tmp_path):
+    """No device here: as root, a save that replaces it would take /dev/null from the whole machine."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("pipe")
+    # Held open for reading, so that a save that doesn't write to it neither blocks nor blocks this test.
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, link):
+        torch.save([1, torch.ones(2)], path)
+        assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink()
+        assert loaded(os.read(reader, 1 << 16))[0] == 1
+    os.close(reader)
+    with pytest.raises(OSError, match="directory"):
+        torch.save(1, tmp_path)
+
+
+def test_saving_goes_through_links_and_leaves_nothing(tmp_path):
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link.pt"
+    link.symlink_to("there/real.pt")
+    torch.save(1, link)
+    assert link.is_symlink() and torch.load(tmp_path / "there/real.pt") == 1
+    with pytest.raises(pickle.PicklingError):
+        torch.save(lambda: 1, link)
+    assert torch.load(link) == 1 and os.listdir(tmp_path / "there") == ["real.pt"]
+    umask = os.umask(0o027)
+    try:
+        torch.save(2, tmp_path / "new.pt")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / "new.pt").stat().st_mode) == 0o640
+
+
+def test_saving_from_several_threads_and_past_a_leftover(tmp_path):
+    path = tmp_path / "x.pt"
+    (tmp_path / f"x.pt.{os.getpid()}.tmp").write_bytes(b"of a process that was killed")
+    errors = []
+
+    def save(value):
+        try:
+            for _ in range(20):
+                torch.save(torch.full((100,), value), path)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=save, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors and torch.load(path).shape == (100,)
 
 
 def test_frombuffer_shares_memory():

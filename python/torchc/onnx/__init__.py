@@ -7,8 +7,8 @@ torchc.onnx.export(net, (x,), "net.onnx")
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
 from torchc import _C
@@ -117,19 +117,12 @@ class ONNXProgram:
 
     def save(self, destination: str | os.PathLike) -> None:
         """Writes the model: whole, or not at all."""
+        from torchc.serialization._write import write_file
+
         path = os.fspath(destination)
-        folder = os.path.dirname(path) or "."
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".onnx-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self.model_bytes)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        write_file(path, lambda file: file.write(self.model_bytes))
 
     def __call__(self, *args, **kwargs):
         return load(self.model_bytes)(*args, **kwargs)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import os
 import pickle
+import secrets
 import struct
 import sys
 import zipfile
@@ -168,12 +170,24 @@ def write_archive(obj, file, protocol: int, root: str):
 
 
 def write_file(path: str, write):
-    """Calls write(file) on a new file beside `path` and renames it: the path holds all of it or what it held before."""
-    folder = os.path.dirname(path) or "."
+    """Calls write(file) on a new file beside `path` and renames it: the path holds all of it or what it held before.
+
+    A link stays one, what it leads to is replaced. What is no regular file (a pipe, a device) is written directly.
+    Raises RuntimeError for a folder that doesn't exist.
+    """
+    path = os.path.realpath(path)
+    folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise RuntimeError(f"Parent directory {folder} does not exist.")
-    temporary = f"{path}.{os.getpid()}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    if os.path.exists(path) and not os.path.isfile(path):
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        buffer = io.BytesIO()  # the archive's writer must be able to seek
+        write(buffer)
+        with open(path, "wb") as file:
+            file.write(buffer.getvalue())
+        return
+    descriptor, temporary = _new_file(path)
     try:
         with os.fdopen(descriptor, "wb") as file:
             write(file)
@@ -184,3 +198,13 @@ def write_file(path: str, write):
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _new_file(path: str) -> tuple[int, str]:
+    """A file of a new name beside `path` with the permissions that open() gives (mkstemp's are narrower)."""
+    folder, name = os.path.split(path)
+    while True:
+        temporary = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}.tmp")
+        with contextlib.suppress(FileExistsError):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            return os.open(temporary, flags, 0o666), temporary
