@@ -1,5 +1,6 @@
 """Hooks of modules, state_dict extensions, lazy modules, parametrizations."""
 
+import collections
 import copy
 import pickle
 
@@ -35,11 +36,123 @@ def test_backward_hooks_see_and_replace_gradients():
     assert x.grad.item() == 20.0
 
 
+class Two(nn.Module):
+    """Two outputs of the first input; a second input is unused."""
+
+    def __init__(self, kind=lambda a, b: (a, b)):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(()))
+        self.kind = kind
+
+    def forward(self, x, y=None):
+        return self.kind(x * 2 * self.weight, x * 3 * self.weight)
+
+
+def numbers(grads):
+    return [None if g is None else g.item() for g in grads]
+
+
+def watched(module):
+    """(what its backward pre-hook saw, what its backward hook saw)."""
+    before, after = [], []
+    module.register_full_backward_pre_hook(lambda m, out: before.append(numbers(out)))
+    module.register_full_backward_hook(
+        lambda m, inp, out: after.append((numbers(inp), numbers(out)))
+    )
+    return before, after
+
+
 def test_backward_hooks_without_differentiable_input():
     layer, seen = linear(), []
     layer.register_full_backward_hook(lambda m, inp, out: seen.append((inp, out[0].item())))
-    layer(torch.ones(1, 1)).sum().backward()
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        layer(torch.ones(1, 1)).sum().backward()
     assert seen == [((None,), 1.0)]
+    module = Two()
+    before, after = watched(module)
+    p, q = module(torch.ones(()))
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        (p + q * 5).backward()
+    assert before == [[1.0, 5.0]] and after == [([None], [1.0, 5.0])]
+    assert module.weight.grad.item() == 17
+    module.register_full_backward_hook(lambda m, inp, out: (torch.ones(()),))
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="None for all gradients"):
+        module(torch.ones(()))[0].backward()
+
+
+def test_backward_hooks_run_once_for_all_inputs_and_outputs():
+    module = Two()
+    before, after = watched(module)
+    x, y = torch.ones((), requires_grad=True), torch.ones((), requires_grad=True)
+    p, q = module(x, y)
+    (p + q * 5).backward(retain_graph=True)
+    assert before == [[1.0, 5.0]] and after == [([17.0, 0.0], [1.0, 5.0])]
+    assert x.grad.item() == 17 and y.grad.item() == 0
+    p.backward(retain_graph=True)
+    q.backward()
+    assert before[1:] == [[1.0, None], [None, 1.0]]
+    assert after[1:] == [([2.0, 0.0], [1.0, None]), ([3.0, 0.0], [None, 1.0])]
+
+
+class Product(nn.Module):
+    def forward(self, a, b):
+        return a * b
+
+
+def test_backward_hooks_see_zeros_of_tensors_without_gradient():
+    module = Product()
+    _, after = watched(module)
+    module(torch.tensor(2.0), torch.tensor(3.0, requires_grad=True)).backward()
+    assert after == [([0.0, 2.0], [1.0])]
+
+
+def test_backward_hooks_refuse_inputs_written_in_place():
+    layer = nn.ReLU(inplace=True)
+    layer.register_full_backward_hook(lambda m, inp, out: None)
+    x = torch.tensor([1.0, -1.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="ReLU.*in place"):
+        layer(x * 2)
+    with torch.no_grad():
+        assert layer(x * 2).tolist() == [2, 0]
+
+
+def test_backward_hooks_replace_each_gradient():
+    module = Product()
+    handle = module.register_full_backward_hook(lambda m, inp, out: (inp[0] * 10, inp[1] * 100))
+    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    module(a, b).backward()
+    assert a.grad.item() == 30 and b.grad.item() == 200
+    handle.remove()
+    module.register_full_backward_hook(lambda m, inp, out: (None, None))
+    a.grad = b.grad = None
+    module(a, b).backward()
+    assert a.grad is None and b.grad is None
+    for register, name in (
+        (module.register_full_backward_hook, "grad_input"),
+        (module.register_full_backward_pre_hook, "grad_output"),
+    ):
+        handle = register(lambda m, *grads: (torch.ones(()),) * 3)
+        with pytest.raises(RuntimeError, match=f"invalid number of {name}, got 3"):
+            module(a, b).backward()
+        handle.remove()
+
+
+def test_backward_hooks_keep_the_kind_of_result():
+    Pair = collections.namedtuple("Pair", "a b")
+    module = Two(Pair)
+    _, after = watched(module)
+    x = torch.ones((), requires_grad=True)
+    result = module(x)
+    assert type(result) is Pair
+    (result.a + result.b).backward()
+    assert after == [([5.0], [1.0, 1.0])]
+    for kind in (lambda a, b: [a, b], lambda a, b: {"a": a, "b": b}):
+        module = Two(kind)
+        _, after = watched(module)
+        with pytest.warns(UserWarning, match="should be a Tensor or a tuple"):
+            result = module(x)
+        sum(result if isinstance(result, list) else result.values()).backward()
+        assert not after
 
 
 def test_always_called_hooks_run_after_an_error():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from torchc import _C
+from torchc.autograd.function import Function
 from torchc.nn.modules._registry import Registry
 from torchc.utils.hooks import RemovableHandle
 
@@ -173,7 +174,8 @@ class Hooks:
     def register_full_backward_hook(self, hook, prepend=False):
         """Calls `hook(module, grad_input, grad_output)` in the module's backward; what it returns replaces grad_input.
 
-        The gradients are tuples, None for what isn't a tensor that needs one.
+        The gradients are tuples: None for what isn't a tensor, and for an output that no gradient came to. Where no
+        input needs a gradient the hook is called, with a warning, once those of the outputs are there.
         """
         return _add(self._backward_hooks, hook, (), prepend)
 
@@ -286,74 +288,154 @@ def _replaced(args, changed):
     return changed if isinstance(changed, tuple) else (changed,)
 
 
-def _watchable(value) -> bool:
-    return isinstance(value, _C.Tensor) and value.requires_grad
+class _Identity(Function):
+    """Its arguments; their gradients go through `through`, all of a backward pass at once."""
+
+    @staticmethod
+    def forward(ctx, through, *tensors):
+        """The tensors."""
+        ctx.through = through
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
+        return tensors
+
+    @staticmethod
+    def backward(ctx, *grads):
+        """What `through` makes of the gradients."""
+        return None, *ctx.through(grads)
+
+
+def _zeros_where_none(grads, kinds):
+    return [
+        _C.zeros(shape, dtype=dtype, device=device) if g is None else g
+        for g, (shape, dtype, device) in zip(grads, kinds)
+    ]
 
 
 class _Backward:
-    """The backward hooks of one call. Inputs and outputs go through aliases whose gradients are this call's alone."""
+    """The backward hooks of one call. Its inputs pass one identity and its outputs another, which call the hooks."""
 
     def __init__(self, module):
         self.module = module
-        self.inputs: list = []  # gradients, by argument
-        self.outputs: list = []
-        self.waiting = 0  # inputs whose gradient hasn't come
+        self.inputs = 0  # arguments of the call
+        self.watches_inputs = False
+        self.versions: list = []  # the tensors among the arguments, and their versions
+        self.outputs: tuple | None = (
+            None  # gradients that have come, until the hooks have seen them
+        )
 
     def watch_inputs(self, args):
-        self.inputs = [None] * len(args)
-        places = (
-            [i for i, value in enumerate(args) if _watchable(value)] if _C.is_grad_enabled() else []
-        )
-        self.waiting = len(places)
-        watched = list(args)
-        for i in places:
-            watched[i] = args[i].view_as(args[i])
-            watched[i].register_hook(lambda grad, i=i: self._input_ready(i, grad))
+        self.inputs = len(args)
+        watched, self.watches_inputs = _through(args, self._inputs_ready)
+        if self.watches_inputs:
+            self.versions = [(t, t._version) for t in args if isinstance(t, _C.Tensor)]
         return tuple(watched)
 
     def watch_outputs(self, result):
-        single = isinstance(result, _C.Tensor)
-        if not single and not isinstance(result, (tuple, list)):
+        # What was written through an identity is not in the history of the tensor before it.
+        if any(tensor._version != version for tensor, version in self.versions):
+            raise RuntimeError(
+                f"{type(self.module).__name__}: a module with backward hooks wrote to an input in place; clone it, or "
+                f"take the hooks away"
+            )
+        self.versions = []
+        if not isinstance(result, (_C.Tensor, tuple)):
+            warnings.warn(
+                f"For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                f"received {type(result)}",
+                stacklevel=4,
+            )
             return result
-        values = [result] if single else list(result)
-        self.outputs = [None] * len(values)
-        for i, value in enumerate(values):
-            if _watchable(value):
-                values[i] = value.view_as(value)
-                values[i].register_hook(lambda grad, i=i: self._output_ready(i, grad))
-        return values[0] if single else type(result)(values)
+        values = result if isinstance(result, tuple) else (result,)
+        watched, _ = _through(values, self._outputs_ready)
+        if not isinstance(result, tuple):
+            return watched[0]
+        # A named tuple takes its fields one by one.
+        return tuple(watched) if type(result) is tuple else type(result)(*watched)
 
-    def _output_ready(self, i, grad):
-        self.outputs[i] = grad
-        for hook in (*GLOBAL.backward_pre.values(), *self.module._backward_pre_hooks.values()):
-            changed = hook(self.module, tuple(self.outputs))
-            if changed is not None:
-                self.outputs = list(changed) if isinstance(changed, (tuple, list)) else [changed]
-        if self.waiting == 0:  # no input needs a gradient: now is the time
-            self._run()
-        return self.outputs[i]
-
-    def _input_ready(self, i, grad):
-        self.inputs[i] = grad
-        self.waiting -= 1
-        if self.waiting == 0:
-            self._run()
-        return self.inputs[i]
-
-    def _run(self):
-        several = sum(value is not None for value in self.inputs) > 1
-        for hook in (*GLOBAL.backward.values(), *self.module._backward_hooks.values()):
-            changed = hook(self.module, tuple(self.inputs), tuple(self.outputs))
+    def _outputs_ready(self, grads, places, kinds, count):
+        hooks = (*GLOBAL.backward_pre.values(), *self.module._backward_pre_hooks.values())
+        outputs = _placed(grads, places, count)
+        for hook in hooks:
+            changed = _tuple(hook(self.module, outputs))
             if changed is None:
                 continue
-            if several:
-                raise NotImplementedError(
-                    "full backward hook: replacing the gradients of a module with several differentiable inputs"
-                )
-            changed = changed if isinstance(changed, (tuple, list)) else (changed,)
-            if len(changed) != len(self.inputs):
+            if len(changed) != count:
                 raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
-                    f"{len(self.inputs)}"
+                    f"Backward pre hook returned an invalid number of grad_output, got {len(changed)}, but expected "
+                    f"{count}"
                 )
-            self.inputs = list(changed)
+            outputs = changed
+        self.outputs = outputs
+        if not self.watches_inputs:
+            self._run_without_inputs()
+        return _zeros_where_none((outputs[i] for i in places), kinds)
+
+    def _run_without_inputs(self):
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+            "require gradients.",
+            stacklevel=2,
+        )
+        for hook in self._hooks():
+            changed = hook(self.module, (None,) * self.inputs, self.outputs)
+            if changed is not None and not (
+                isinstance(changed, tuple) and all(g is None for g in changed)
+            ):
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or None "
+                    "for all gradients."
+                )
+        self.outputs = None
+
+    def _hooks(self):
+        return (*GLOBAL.backward.values(), *self.module._backward_hooks.values())
+
+    def _inputs_ready(self, grads, places, kinds, count):
+        grads = _zeros_where_none(grads, kinds)
+        if self.outputs is None:
+            return grads  # the gradient didn't come through the module's output
+        inputs = _placed(grads, places, count)
+        for hook in self._hooks():
+            changed = _tuple(hook(self.module, inputs, self.outputs))
+            if changed is None:
+                continue
+            if len(changed) != count:
+                raise RuntimeError(
+                    f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected {count}"
+                )
+            inputs = changed
+        self.outputs = None
+        return [inputs[i] for i in places]
+
+
+def _tuple(changed):
+    """What a hook returned as a tuple; None stays."""
+    if changed is None:
+        return None
+    return tuple(changed) if isinstance(changed, (tuple, list)) else (changed,)
+
+
+def _placed(grads, places, count: int) -> tuple:
+    """The gradients at the places of their tensors among `count` values, None at the others."""
+    placed: list = [None] * count
+    for i, grad in zip(places, grads):
+        placed[i] = grad
+    return tuple(placed)
+
+
+def _through(values, ready):
+    """(the values, tensors after an identity whose gradients `ready` sees, whether one needs a gradient)."""
+    places = [i for i, value in enumerate(values) if isinstance(value, _C.Tensor)]
+    tensors = [values[i] for i in places]
+    if not (_C.is_grad_enabled() and any(t.requires_grad for t in tensors)):
+        return list(values), False
+    kinds = [(tuple(t.shape), t.dtype, t.device) for t in tensors]
+
+    def through(grads):
+        return ready(grads, places, kinds, len(values))
+
+    watched = list(values)
+    for i, tensor in zip(places, _Identity.apply(through, *tensors)):
+        watched[i] = tensor
+    return watched, True
