@@ -66,12 +66,46 @@ def ndtr(input):
 
 
 def ndtri(input):
-    """Inverse of `ndtr`."""
-    return math.sqrt(2.0) * _C.erfinv(2 * _real(input) - 1)
+    """Inverse of `ndtr`: -inf at 0, inf at 1, NaN outside."""
+    x = _real(input)
+    y = x.double()
+    lower = y < 0.5
+    tail = _C.where(lower, y, 1 - y)
+    # 2x - 1 keeps no digits of a small x.
+    far = (tail > 0) & (tail < 0.02)
+    inner = math.sqrt(2.0) * _C.erfinv(2 * _C.where(far, 0.5, y) - 1)
+    z = _lower_quantile(_C.where(far, tail, 0.01))
+    return _C.where(far, _C.where(lower, z, -z), inner).to(x.dtype)
+
+
+def _lower_quantile(p):
+    """The x below -2 at which ndtr is p: Abramowitz and Stegun 26.2.23, then Newton's steps on its logarithm."""
+    target = p.log()
+    t = (-2 * target).sqrt()
+    above = 2.515517 + t * (0.802853 + t * 0.010328)
+    below = 1 + t * (1.432788 + t * (0.189269 + t * 0.001308))
+    x = above / below - t
+    for _ in range(3):
+        area = 0.5 * _C.erfc(x * -math.sqrt(0.5))
+        density = (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
+        x = x - (area.log() - target) * area / density
+    return x
 
 
 def xlog1py(input, other):
-    """input * log1p(other), 0 where input is 0 unless other is NaN."""
+    """input * log1p(other), 0 where input is 0 unless other is NaN. One of them may be a number.
+
+    Raises TypeError when both are numbers.
+    """
+    if not (isinstance(input, _C.Tensor) or isinstance(other, _C.Tensor)):
+        raise TypeError("special_xlog1py(): expected a tensor, got two numbers")
+    dtype = _C.result_type(input, other)
+    if not dtype.is_floating_point:
+        dtype = _C.get_default_dtype()
+    input, other = (
+        v.to(dtype) if isinstance(v, _C.Tensor) else _C.tensor(v, dtype=dtype)
+        for v in (input, other)
+    )
     zero = (input == 0) & (other == other)
     tail = _C.log1p(_C.where(zero, 0.0, other))
     return input * tail

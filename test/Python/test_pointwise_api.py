@@ -139,6 +139,49 @@ def test_special_functions():
         torch.polygamma(2, x)
 
 
+def test_normal_quantiles_of_small_probabilities():
+    from statistics import NormalDist
+
+    small = [1e-300, 1e-40, 1e-17, 1e-10, 1e-5, 0.0199, 0.02, 0.3, 0.5, 0.7, 0.98, 0.999, 1 - 1e-10]
+    got = torch.special.ndtri(torch.tensor(small, dtype=torch.float64))
+    # Below 1e-17 the inverse by ndtr, whose erfc keeps its digits.
+    np.testing.assert_allclose(
+        got[2:].numpy(), [NormalDist().inv_cdf(p) for p in small[2:]], rtol=1e-9, atol=1e-15
+    )
+    back = [0.5 * math.erfc(-z / math.sqrt(2)) for z in got[:8].tolist()]
+    np.testing.assert_allclose(back, small[:8], rtol=1e-12)
+    edges = torch.special.ndtri(torch.tensor([1e-10, 1e-5, 0.0, 1.0, 2.0, -1.0, math.nan]))
+    np.testing.assert_allclose(
+        edges.numpy(),
+        [-6.3613, -4.2649, -math.inf, math.inf, math.nan, math.nan, math.nan],
+        rtol=1e-5,
+    )
+    assert edges.dtype is torch.float32
+    x = torch.tensor([1e-9, 1e-3, 0.4, 0.9999], dtype=torch.float64, requires_grad=True)
+    z = torch.special.ndtri(x)
+    (first,) = torch.autograd.grad(z.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    density = [math.exp(-v * v / 2) / math.sqrt(2 * math.pi) for v in z.tolist()]
+    np.testing.assert_allclose(first.detach().numpy(), [1 / d for d in density], rtol=1e-9)
+    np.testing.assert_allclose(
+        second.numpy(), [v / d**2 for v, d in zip(z.tolist(), density)], rtol=1e-7
+    )
+
+
+def test_xlog1py_keeps_the_type_of_its_tensor():
+    two = torch.tensor([2.0, 0.0], dtype=torch.float64)
+    for got, want in (
+        (torch.special.xlog1py(two, 0.1), [2 * math.log1p(0.1), 0]),
+        (torch.special.xlog1py(3, two), [3 * math.log1p(2), 0]),
+        (torch.special.xlog1py(two, -1), [-math.inf, 0]),
+    ):
+        assert got.dtype is torch.float64
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-15)
+    assert torch.special.xlog1py(2, torch.tensor([1])).dtype is torch.float32
+    with pytest.raises(TypeError, match="two numbers"):
+        torch.special.xlog1py(2.0, 0.1)
+
+
 def test_attention_refuses_what_makes_no_sense():
     q = torch.ones(2, 3, 4)
     attend = torch.scaled_dot_product_attention
