@@ -256,6 +256,28 @@ def test_cross_entropy_against_numpy(reduction):
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-5)
 
 
+def test_truncated_normal_numbers_everywhere():
+    """The mean of a normal distribution within [a, b] is mean + std (phi(a') - phi(b')) / (Phi(b') - Phi(a'))."""
+    torch.manual_seed(0)
+    fill = torch.nn.init.trunc_normal_
+    for mean, std, a, b, want in (
+        (0.0, 1.0, -2.0, 2.0, 0.0),
+        (1.0, 2.0, -2.0, 1.5, 0.0331),
+        (0.0, 1.0, 5.0, 6.0, 5.1831),
+        (5.0, 0.1, -2.0, 2.0, 1.99667),
+        (-5.0, 0.1, -2.0, 2.0, -1.99667),
+    ):
+        values = fill(torch.empty(20000), mean, std, a, b)
+        assert a <= values.min().item() and values.max().item() <= b
+        assert values.mean().item() == pytest.approx(want, abs=0.03 * std)
+        assert values.std().item() > 0
+    assert fill(torch.empty(3), 100.0, 0.1, 1.0, 2.0).tolist() == [2.0] * 3
+    assert fill(torch.empty(3), 0.0, 0.0, 1.0, 2.0).tolist() == [1.0] * 3
+    for a, b in ((2.0, 1.0), (math.nan, 1.0)):
+        with pytest.raises(RuntimeError, match="a <= b"):
+            fill(torch.empty(3), a=a, b=b)
+
+
 def test_unknown_reduction_is_refused():
     with pytest.raises(ValueError, match="medium"):
         F.mse_loss(torch.ones(1), torch.ones(1), reduction="medium")

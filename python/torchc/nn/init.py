@@ -6,6 +6,7 @@ import warnings
 
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
+from torchc.special import ndtri
 
 __all__ = [
     "calculate_gain",
@@ -170,7 +171,12 @@ def dirac_(tensor, groups=1):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Normal draws within [a, b]: draws outside are repeated."""
+    """Normal draws within [a, b]: draws outside are repeated, and after 20 rounds made by the inverse of ndtr.
+
+    Raises RuntimeError unless a <= b.
+    """
+    if not a <= b:
+        raise RuntimeError(f"trunc_normal_(): expected a <= b, got a={a} and b={b}")
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
@@ -179,10 +185,33 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         )
     with no_grad():
         values = normal_(_C.empty_like(tensor), mean, std, generator)
-        while bool((outside := (values < a).logical_or(values > b)).any()):
-            again = normal_(_C.empty_like(values), mean, std, generator)
-            values = _C.where(outside, again, values)
-        return tensor.copy_(values)
+        for round in range(21):
+            outside = (values < a).logical_or(values > b)
+            if not bool(outside.any()):
+                break
+            if round < 20:
+                again = normal_(_C.empty_like(values), mean, std, generator)
+                values = _C.where(outside, again, values)
+            else:
+                values[outside] = _tail(int(outside.sum()), mean, std, a, b, generator).to(
+                    values.dtype
+                )
+        return tensor.copy_(values.clamp(a, b))
+
+
+def _tail(count: int, mean, std, a, b, generator):
+    """`count` normal draws within [a, b], by the inverse distribution function of the side on which [a, b] lies."""
+    if std == 0:
+        return _C.full((count,), float(mean), dtype=_C.float64)
+    side = 1.0 if a < mean else -1.0  # the distribution function has more digits below the mean
+    near, far = (
+        ((b - mean) / std, (a - mean) / std) if a < mean else ((mean - a) / std, (mean - b) / std)
+    )
+    high, low = (0.5 * math.erfc(-z * math.sqrt(0.5)) for z in (near, far))
+    if high == 0.0:  # 38 deviations away nothing but the nearer end is left
+        return _C.full((count,), mean + side * std * near, dtype=_C.float64)
+    u = uniform_(_C.empty(count, dtype=_C.float64), 0.0, 1.0, generator)
+    return mean + side * std * ndtri(low + (high - low) * u)
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
