@@ -60,6 +60,14 @@ def test_divergences_are_pytorchs():
     ]
     for p, q, want in pairs:
         np.testing.assert_allclose(kl(p, q).item(), want, rtol=3e-6)
+    normal, log_normal = D.Normal(t(0.5), t(1.5)), D.LogNormal(t(0.0), t(1.0))
+    np.testing.assert_allclose(
+        kl(D.LogNormal(t(0.5), t(1.5)), log_normal).item(), 0.3445349, rtol=3e-6
+    )
+    for pair in ((normal, log_normal), (log_normal, normal)):
+        with pytest.raises(NotImplementedError, match="LogNormal"):
+            kl(*pair)
+    assert not isinstance(log_normal, D.Normal)
     with pytest.raises(NotImplementedError, match="p type Normal and q type Uniform"):
         kl(D.Normal(0.0, 1.0), D.Uniform(0.0, 1.0))
 
@@ -94,3 +102,24 @@ def test_a_class_of_probability_zero_is_never_drawn():
     d = D.Categorical(t([0.0, 0.5, 0.0, 0.5, 0.0]))
     drawn = set(d.sample((2000,)).tolist())
     assert drawn == {1, 3}
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float32", "float64"])
+def test_samples_are_finite_and_logarithms_of_them_too(name, monkeypatch):
+    dtype = getattr(torch, name)
+    one = torch.ones(1, dtype=dtype)
+    torch.manual_seed(0)
+
+    def check(count):
+        for values in (
+            D.Laplace(0 * one, one).sample((count,)),
+            D.Exponential(one).sample((count,)).log(),
+            torch.nn.functional.gumbel_softmax(torch.zeros(count, 4, dtype=dtype)),
+        ):
+            assert values.dtype is dtype and bool(values.isfinite().all())
+
+    check(20000)
+    rand = torch._C.rand
+    for end in (0.0, 1 - 2.0**-24):  # the ends, which are drawn seldom
+        monkeypatch.setattr(torch._C, "rand", lambda *a, **k: rand(*a, **k).fill_(end))
+        check(3)

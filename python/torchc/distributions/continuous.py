@@ -8,6 +8,7 @@ from torchc import _C
 from torchc.distributions import constraints
 from torchc.distributions.distribution import LOG_ROOT_2PI, Distribution
 from torchc.distributions.utils import broadcast_all
+from torchc.utils._draws import exponential, laplace
 
 __all__ = ["Exponential", "Laplace", "LogNormal", "Normal", "Uniform"]
 
@@ -39,7 +40,24 @@ class _LocationScale(Distribution):
         return type(self)(self.loc.expand(shape), self.scale.expand(shape), validate_args=False)
 
 
-class Normal(_LocationScale):
+class _Gaussian(_LocationScale):
+    """What Normal and LogNormal have in common; neither is one of the other's kind."""
+
+    def rsample(self, sample_shape=()):
+        """loc + scale * standard normal numbers."""
+        shape = self._extended_shape(sample_shape)
+        return self.loc + _normal(shape, self.loc) * self.scale
+
+    def icdf(self, value):
+        """See Distribution."""
+        return self.loc + self.scale * _C.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self):
+        """See Distribution."""
+        return 0.5 + LOG_ROOT_2PI + self.scale.log()
+
+
+class Normal(_Gaussian):
     """The normal distribution with mean loc and standard deviation scale."""
 
     @property
@@ -62,11 +80,6 @@ class Normal(_LocationScale):
         """scale squared."""
         return self.scale * self.scale
 
-    def rsample(self, sample_shape=()):
-        """loc + scale * standard normal numbers."""
-        shape = self._extended_shape(sample_shape)
-        return self.loc + _normal(shape, self.loc) * self.scale
-
     def log_prob(self, value):
         """See Distribution."""
         self._validate_sample(value)
@@ -78,16 +91,8 @@ class Normal(_LocationScale):
         self._validate_sample(value)
         return 0.5 * (1 + _C.erf((value - self.loc) / (self.scale * math.sqrt(2))))
 
-    def icdf(self, value):
-        """See Distribution."""
-        return self.loc + self.scale * _C.erfinv(2 * value - 1) * math.sqrt(2)
 
-    def entropy(self):
-        """See Distribution."""
-        return 0.5 + LOG_ROOT_2PI + self.scale.log()
-
-
-class LogNormal(Normal):
+class LogNormal(_Gaussian):
     """exp of a normal distribution."""
 
     support = constraints.positive
@@ -157,8 +162,7 @@ class Laplace(_LocationScale):
 
     def rsample(self, sample_shape=()):
         """By the inverse of cdf."""
-        u = _uniform(self._extended_shape(sample_shape), self.loc) - 0.5
-        return self.loc - self.scale * u.sign() * (1 - 2 * u.abs()).log()
+        return self.loc + self.scale * laplace(self._extended_shape(sample_shape), self.loc)
 
     def log_prob(self, value):
         """See Distribution."""
@@ -265,9 +269,8 @@ class Exponential(Distribution):
         return 1 / (self.rate * self.rate)
 
     def rsample(self, sample_shape=()):
-        """-log(1 - u) / rate."""
-        u = _uniform(self._extended_shape(sample_shape), self.rate)
-        return -(1 - u).log() / self.rate
+        """Standard exponential numbers / rate."""
+        return exponential(self._extended_shape(sample_shape), self.rate) / self.rate
 
     def log_prob(self, value):
         """See Distribution."""

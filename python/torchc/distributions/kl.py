@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchc import _C
-from torchc.distributions.continuous import Exponential, Laplace, Normal, Uniform
+from torchc.distributions.continuous import Exponential, Laplace, LogNormal, Normal, Uniform
 from torchc.distributions.discrete import Bernoulli, Categorical, Independent, OneHotCategorical
 
 __all__ = ["kl_divergence", "register_kl"]
@@ -32,6 +32,7 @@ def kl_divergence(p, q):
     )
 
 
+@register_kl(LogNormal, LogNormal)
 @register_kl(Normal, Normal)
 def _normal(p, q):
     ratio = p.scale / q.scale

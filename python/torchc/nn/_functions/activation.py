@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchc import _C
+from torchc.utils._draws import exponential
 
 __all__ = [
     "celu",
@@ -252,7 +253,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """Samples of the Gumbel-softmax distribution; `hard`: one-hot forward, the soft sample's gradient backward."""
-    gumbels = -(-(1 - _C.rand_like(logits)).log()).log()
+    gumbels = -exponential(logits.shape, logits).log()
     soft = softmax((logits + gumbels) / tau, dim)
     if not hard:
         return soft
