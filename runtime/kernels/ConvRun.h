@@ -109,7 +109,7 @@ private:
       if (plan.lanes) {
         laneStrip(rows, a + p * plan.blockStride(), b, c, added, entries);
       } else {
-        if (!made || std::memcmp(made->classes, rows.classes, sizeof rows.classes))
+        if (!made || !sameTaps(*made, rows))
           fillBlocks(rows, counts, entries);
         made = &rows;
         sharedStrip(rows, a, b, c, added, counts, entries);
@@ -173,6 +173,13 @@ private:
       entries += 3 * *counts++;
       first = last;
     }
+  }
+
+  static bool sameTaps(const ConvChunk &x, const ConvChunk &y) {
+    for (int d = 0; d < maxSpatial; ++d)
+      if (x.classes[d] != y.classes[d])
+        return false;
+    return true;
   }
 
   /// The entries of all blocks of N3 one after another, and how many each has.
