@@ -98,7 +98,7 @@ std::vector<IndexItem> itemsOf(PyObject *key) {
     return items;
   }
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(key); i++)
-    items.push_back(itemOf(PySequence_Fast_GET_ITEM(key, i)));
+    items.push_back(itemOf(Ref::borrow(PySequence_Fast_GET_ITEM(key, i)).get())); // may change the list
   return items;
 }
 

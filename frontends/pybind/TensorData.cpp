@@ -20,8 +20,24 @@ bool isSequence(PyObject *o) {
   fail("Could not infer dtype of " + typeName(o));
 }
 
-/// The dtype that PyTorch infers: floats are the default type, ints int64; nested sequences promote.
-DType inferType(PyObject *o) {
+[[noreturn]] void tooDeep(PyObject *o) {
+  raise(PyExc_ValueError, "too many dimensions '" + typeName(o) + "': expected at most 64 levels of nesting");
+}
+
+/// Calls f(item) for each. Converting an item may run code that changes the list: the size is read again each time, and
+/// the item is held.
+template <class F> void eachItem(PyObject *list, F f) {
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (PySequence_Fast_GET_SIZE(list) != n)
+      raise(PyExc_RuntimeError, "the list changed size while it was read");
+    f(Ref::borrow(PySequence_Fast_GET_ITEM(list, i)).get());
+  }
+}
+
+/// The dtype that PyTorch infers: floats are the default type, ints int64; nested sequences promote. `level`: how many
+/// sequences `o` lies in; a list that contains itself has no end.
+DType inferType(PyObject *o, int level = 0) {
   if (PyFloat_Check(o))
     return defaultDType();
   if (PyBool_Check(o))
@@ -35,15 +51,15 @@ DType inferType(PyObject *o) {
   if (hasBuffer(o))
     return tensorOfBuffer(o, false)->dtype;
   if (isSequence(o)) {
+    if (level == maxRank)
+      tooDeep(o);
     Ref items(check(PySequence_Fast(o, "expected a sequence")));
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
-    DType t = n ? inferType(PySequence_Fast_GET_ITEM(items.get(), 0)) : defaultDType();
-    for (Py_ssize_t i = 1; i < n; i++) {
-      DType next = inferType(PySequence_Fast_GET_ITEM(items.get(), i));
-      if (next != t)
-        t = promoteTypes(t, next);
-    }
-    return t;
+    std::optional<DType> t;
+    eachItem(items.get(), [&](PyObject *item) {
+      DType next = inferType(item, level + 1);
+      t = t && *t != next ? promoteTypes(*t, next) : next;
+    });
+    return t.value_or(defaultDType());
   }
   if (isNumber(o)) {
     Scalar s;
@@ -56,6 +72,8 @@ DType inferType(PyObject *o) {
 /// Sizes by the first item at each level.
 void measure(PyObject *o, Dims &dims) {
   if (isTensor(o)) {
+    if (dims.size() + implOf(o)->rank > maxRank)
+      tooDeep(o);
     for (int64_t d : implOf(o)->dims())
       dims.push(d);
     return;
@@ -63,7 +81,7 @@ void measure(PyObject *o, Dims &dims) {
   if (isNumber(o) || !isSequence(o))
     return;
   if (dims.size() == maxRank)
-    raise(PyExc_ValueError, "too many dimensions: more than 64 levels of nesting");
+    tooDeep(o);
   Py_ssize_t n = PySequence_Size(o);
   if (n < 0)
     throw PythonError();
@@ -149,12 +167,7 @@ struct Filler {
     if (n != dims[level])
       raise(PyExc_ValueError, "expected sequence of length " + std::to_string(dims[level]) + " at dim " +
                                   std::to_string(level) + " (got " + std::to_string(n) + ")");
-    // The size is read again each time: converting an item may run code that changes the list.
-    for (Py_ssize_t i = 0; i < n; i++) {
-      if (PySequence_Fast_GET_SIZE(items.get()) != n)
-        raise(PyExc_RuntimeError, "the list changed size while it was read");
-      fill(Ref::borrow(PySequence_Fast_GET_ITEM(items.get(), i)).get(), level + 1);
-    }
+    eachItem(items.get(), [&](PyObject *item) { fill(item, level + 1); });
   }
   void fillFrom(PyObject *list, int level) {
     Ref l(check(list));
