@@ -87,9 +87,9 @@ PyObject *nbPower(PyObject *a, PyObject *b, PyObject *) {
   if (!isOperand(a) || !isOperand(b))
     Py_RETURN_NOTIMPLEMENTED;
   return guarded([&] {
-    return wrap(withWork(workOfPair(a, b), [&] {
-      return isTensor(a) ? pow(Borrowed(a), operandArg(b)) : pow(scalarArg(a), Borrowed(b));
-    }));
+    Operand x = operandArg(a), y = operandArg(b); // Python's code: before the GIL goes
+    return wrap(
+        withWork(workOfPair(a, b), [&] { return isTensor(a) ? pow(Borrowed(a), y) : pow(x.number, Borrowed(b)); }));
   });
 }
 PyObject *nbMatmul(PyObject *a, PyObject *b) {
@@ -192,12 +192,18 @@ int truth(PyObject *o) {
       },
       -1);
 }
+/// float() and int() raise another class than item().
+Scalar onlyElement(PyObject *o) {
+  if (implOf(o)->numel != 1)
+    fail(ErrorKind::Value, "only one element tensors can be converted to Python scalars");
+  return item(Borrowed(o));
+}
 PyObject *toFloat(PyObject *o) {
-  return guarded([&] { return PyFloat_FromDouble(item(Borrowed(o)).toDouble()); });
+  return guarded([&] { return PyFloat_FromDouble(onlyElement(o).toDouble()); });
 }
 PyObject *toInt(PyObject *o) {
   return guarded([&]() -> PyObject * {
-    Scalar s = item(Borrowed(o));
+    Scalar s = onlyElement(o);
     return s.isFloat() ? PyLong_FromDouble(s.toDouble()) : PyLong_FromLongLong(s.toInt());
   });
 }
