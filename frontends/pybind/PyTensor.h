@@ -122,15 +122,19 @@ template <class F> inline auto guarded(F &&f, decltype(f()) bad = {}) -> decltyp
 
 /// Ops on fewer elements keep the GIL (E5): letting it go costs 40 ns, and they don't start threads.
 inline constexpr int64_t gilThreshold = 32768;
+/// PyEval_RestoreThread and PyGILState_Ensure. Where Python is finalizing they end the thread by unwinding its stack,
+/// which destructors must not see: such a thread sleeps instead until the process is gone, as in Python 3.14.
+void takeGil(PyThreadState *state);
+PyGILState_STATE ensureGil();
 struct GilRelease {
   PyThreadState *state;
   GilRelease() : state(PyEval_SaveThread()) {}
-  ~GilRelease() { PyEval_RestoreThread(state); }
+  ~GilRelease() { takeGil(state); }
   GilRelease(const GilRelease &) = delete;
 };
 struct GilHold {
   PyGILState_STATE state;
-  GilHold() : state(PyGILState_Ensure()) {}
+  GilHold() : state(ensureGil()) {}
   ~GilHold() { PyGILState_Release(state); }
   GilHold(const GilHold &) = delete;
 };

@@ -1,8 +1,28 @@
 // Errors, numbers and calls into the package's Python side.
 #include "frontends/eager/Index.h"
 #include "frontends/pybind/PyTensor.h"
+#include <unistd.h>
 
 namespace torchc::py {
+
+[[noreturn]] static void sleepForever() {
+  for (;;)
+    pause();
+}
+void takeGil(PyThreadState *state) {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (...) { // pthread_exit's unwinding
+    sleepForever();
+  }
+}
+PyGILState_STATE ensureGil() {
+  try {
+    return PyGILState_Ensure();
+  } catch (...) {
+    sleepForever();
+  }
+}
 
 PythonError::PythonError() { PyErr_Fetch(&type, &value, &traceback); }
 PythonError::PythonError(const PythonError &o)
@@ -25,8 +45,14 @@ void PythonError::restore() {
   type = value = traceback = nullptr;
 }
 
+/// Messages may quote bytes of files that aren't UTF-8.
+static void setError(PyObject *type, std::string_view text) {
+  if (Ref message(PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "replace")); message)
+    PyErr_SetObject(type, message.get());
+}
+
 void raise(PyObject *type, const std::string &text) {
-  PyErr_SetString(type, text.c_str());
+  setError(type, text);
   throw PythonError();
 }
 
@@ -65,11 +91,11 @@ void translate() {
   } catch (PythonError &e) {
     e.restore();
   } catch (const Error &e) {
-    PyErr_SetString(classOf(e.kind()), e.what());
+    setError(classOf(e.kind()), e.what());
   } catch (const std::bad_alloc &) {
     PyErr_NoMemory();
   } catch (const std::exception &e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+    setError(PyExc_RuntimeError, e.what());
   }
 }
 
