@@ -20,7 +20,10 @@ std::vector<jit::NamedTensor> namedList(PyObject *list) {
     const char *name;
     PyObject *tensor;
     int kind = int(InputKind::Argument);
-    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "sO|i", &name, &tensor, &kind))
+    PyObject *item = PyList_GET_ITEM(list, i);
+    if (!PyTuple_Check(item))
+      typeError("export(): expected a tuple of name and tensor, got " + typeName(item));
+    if (!PyArg_ParseTuple(item, "sO|i", &name, &tensor, &kind))
       throw PythonError();
     out.push_back({name, Tensor::borrow(tensorOf(tensor)), InputKind(kind)});
   }
@@ -47,6 +50,8 @@ PyObject *exportRecord(PyObject *, PyObject *args) {
   return guarded([&]() -> PyObject * {
     auto run = [&] {
       Ref list(check(PyObject_CallNoArgs(fn)));
+      if (!PyList_Check(list.get()))
+        typeError("_export_record(): expected a list of tensors from the function, got " + typeName(list.get()));
       std::vector<Tensor> results;
       for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); i++)
         results.push_back(Tensor::borrow(tensorOf(PyList_GET_ITEM(list.get(), i))));

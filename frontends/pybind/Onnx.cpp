@@ -149,8 +149,13 @@ PyObject *exportBytes(PyObject *, PyObject *args) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
       const char *name;
       PyObject *tensor;
-      if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "sO", &name, &tensor))
+      PyObject *item = PyList_GET_ITEM(list, i);
+      if (!PyTuple_Check(item))
+        typeError("ONNX: expected a tuple of name and tensor, got " + typeName(item));
+      if (!PyArg_ParseTuple(item, "sO", &name, &tensor))
         throw PythonError();
+      if (!isTensor(tensor))
+        typeError("ONNX: expected a tensor, got " + typeName(tensor));
       kept.push_back(contiguous(detach(Tensor::borrow(implOf(tensor)))));
       const Tensor &t = kept.back();
       program.weights.push_back({name,
