@@ -184,14 +184,19 @@ TensorImpl *sliced(Resolved &r, TensorImpl *x) {
 TensorImpl *strided(Resolved &r, TensorImpl *x) {
   const Dims &sizes = r.type.dims;
   const int64_t *strides = r.attr(1).list;
-  int64_t offset = r.attr(2).i, low, high;
-  offsetRange(sizes.size(), sizes.data(), strides, low, high);
-  int64_t item = itemSize(x->dtype), have = x->storage ? x->storage->nbytes / item : INT64_MAX;
-  if (int64_t first = x->storageOffset() + offset; sizes.numel() && (first < 0 || first + high >= have))
+  int64_t offset = r.attr(2).i, low, high, first, bytes;
+  int64_t item = itemSize(x->dtype), have = x->storage ? x->storage->nbytes : INT64_MAX;
+  bool counted = offsetRange(sizes.size(), sizes.data(), strides, low, high) &&
+                 !__builtin_add_overflow(x->storageOffset(), offset, &first) &&
+                 !__builtin_add_overflow(first, high, &bytes) && !__builtin_add_overflow(bytes, int64_t(1), &bytes) &&
+                 !__builtin_mul_overflow(bytes, item, &bytes);
+  if (!counted)
+    fail("Storage size calculation overflowed with sizes=" + sizes.str() +
+         " and strides=" + Dims(strides, sizes.size()).str());
+  if (sizes.numel() && (first < 0 || bytes > have))
     fail("setStorage: sizes " + sizes.str() + ", strides " + Dims(strides, sizes.size()).str() + ", storage offset " +
          std::to_string(first) + ", and itemsize " + std::to_string(item) + " requiring a storage size of " +
-         std::to_string((first + high + 1) * item) + " are out of bounds for storage of size " +
-         std::to_string(have * item));
+         std::to_string(bytes) + " are out of bounds for storage of size " + std::to_string(have));
   return newAlias(x, sizes.size(), sizes.data(), strides, offset);
 }
 

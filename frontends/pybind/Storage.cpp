@@ -1,5 +1,6 @@
 // A tensor's storage as a whole, for checkpoints, and views by sizes and strides into it; memory of Python buffers.
 #include "frontends/pybind/Conversions.h"
+#include "runtime/core/Layout.h"
 #include <limits>
 
 namespace torchc::py {
@@ -47,15 +48,10 @@ Dims dimsOf(PyObject *tuple) {
 
 /// Elements from the first to the last one of the view, both included; 0 for an empty one, -1 when it overflows.
 int64_t extentOf(const Dims &sizes, const Dims &strides) {
-  int64_t last = 0;
-  for (int i = 0; i < sizes.size(); i++) {
-    if (sizes[i] == 0)
-      return 0;
-    int64_t step;
-    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) || __builtin_add_overflow(last, step, &last))
-      return -1;
-  }
-  return last == std::numeric_limits<int64_t>::max() ? -1 : last + 1;
+  int64_t low, high;
+  if (!offsetRange(sizes.size(), sizes.data(), strides.data(), low, high))
+    return -1;
+  return high == std::numeric_limits<int64_t>::max() ? -1 : high + 1;
 }
 
 /// _storage_view(tensor, dtype, offset, sizes, strides): another tensor on the same storage, offset in elements of the

@@ -47,18 +47,23 @@ inline bool isContiguous(int rank, const int64_t *sizes, const int64_t *strides)
 /// Do all elements have places of their own? False may also mean "not sure" for exotic strides, as in PyTorch.
 bool isNonOverlapping(int rank, const int64_t *sizes, const int64_t *strides);
 
-/// The lowest and highest element offset that a view reaches; 0 and -1 for an empty one.
-inline void offsetRange(int rank, const int64_t *sizes, const int64_t *strides, int64_t &low, int64_t &high) {
-  low = high = 0;
+/// The lowest and highest element offset that a view reaches; 0 and -1 for an empty one. False: one leaves int64.
+inline bool offsetRange(int rank, const int64_t *sizes, const int64_t *strides, int64_t &low, int64_t &high) {
+  low = 0;
+  high = -1;
+  for (int i = 0; i < rank; ++i)
+    if (sizes[i] == 0)
+      return true;
+  high = 0;
   for (int i = 0; i < rank; ++i) {
-    if (sizes[i] == 0) {
-      low = 0;
-      high = -1;
-      return;
-    }
-    int64_t reach = (sizes[i] - 1) * strides[i];
-    (reach < 0 ? low : high) += reach;
+    int64_t reach;
+    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach))
+      return false;
+    int64_t &end = reach < 0 ? low : high;
+    if (__builtin_add_overflow(end, reach, &end))
+      return false;
   }
+  return true;
 }
 
 inline constexpr int maxOperands = 8;

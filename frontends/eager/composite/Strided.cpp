@@ -2,6 +2,7 @@
 #include "frontends/autograd/Autograd.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/composite/Common.h"
+#include "runtime/core/Layout.h"
 #include <algorithm>
 
 namespace torchc::composite {
@@ -18,12 +19,10 @@ Tensor stridedOp(const Tensor &x, const Strided &s) {
 
 /// Does the view stay within the elements of `x`, which is row-major?
 bool within(const Tensor &x, const Strided &s) {
-  int64_t last = s.offset - x->storageOffset();
-  if (!x->contiguous() || last < 0)
+  int64_t from = s.offset - x->storageOffset(), low, high;
+  if (!x->contiguous() || from < 0 || !offsetRange(s.sizes.size(), s.sizes.data(), s.strides.data(), low, high))
     return false;
-  for (int i = 0; i < s.sizes.size(); i++)
-    last += (s.sizes[i] - 1) * s.strides[i];
-  return s.sizes.numel() == 0 || last < x->numel;
+  return high < 0 || (from < x->numel && high < x->numel - from);
 }
 
 /// The dimensions in the order of memory.
