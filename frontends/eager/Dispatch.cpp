@@ -174,7 +174,12 @@ bool overlaps(const TensorImpl *a, const TensorImpl *b) {
 void resizeOut(TensorImpl *out, const Dims &dims) {
   if (out->view)
     fail("cannot resize a view that is given as out=");
-  if (out->device != metaDevice) {
+  bool fixed = out->storage && out->storage->exposed == exposedFixed;
+  int64_t room = fixed ? out->storage->nbytes / itemSize(out->dtype) - out->storageOffset() : 0;
+  if (fixed && dims.numel() > room)
+    fail("Trying to resize storage that is not resizable: its memory is shared with NumPy, " +
+         std::to_string(dims.numel()) + " elements are needed, there is room for " + std::to_string(room));
+  if (out->device != metaDevice && !fixed) {
     Tensor fresh(newTensor(out->dtype, dims));
     release(std::exchange(out->storage, retain(fresh->storage)));
     out->data = out->storage->data;
@@ -192,11 +197,8 @@ void checkTarget(const OpCall &call, const TensorType &type) {
     if (t->strides()[i] == 0 && t->sizes()[i] > 1)
       fail("unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
            "Please clone() the tensor before performing the operation.");
-  if (!(t->dims() == type.dims)) {
-    if (call.out.kind == Out::Inplace)
-      fail("output with shape " + t->dims().str() + " doesn't match the broadcast shape " + type.dims.str());
-    resizeOut(t, type.dims);
-  }
+  if (call.out.kind == Out::Inplace && !(t->dims() == type.dims))
+    fail("output with shape " + t->dims().str() + " doesn't match the broadcast shape " + type.dims.str());
 }
 
 /// May the op write to its target while it reads its operands? Refuses overlaps that can't mean anything.
@@ -273,7 +275,9 @@ TensorImpl *runInto(Resolved &r) {
   const OpCall &call = r.call;
   TensorImpl *t = call.out.tensor;
   checkTarget(call, r.type);
-  TapePlan plan = planInto(call);
+  TapePlan plan = planInto(call); // may refuse: before the target changes
+  if (!(t->dims() == r.type.dims))
+    resizeOut(t, r.type.dims);
   if (t->device != metaDevice) {
     if (mayWriteThrough(call))
       r.target = t;

@@ -48,7 +48,8 @@ PyType_Spec bufferSpec = {"torchc._C._Buffer", sizeof(BufferObject), 0,
 
 PyObject *bufferOf(TensorImpl *t) {
   auto *b = reinterpret_cast<BufferObject *>(check(bufferObjectType->tp_alloc(bufferObjectType, 0)));
-  b->tensor = retain(t);
+  // Holds the storage: the tensor itself may get another one (`.data =`, out=).
+  b->tensor = newAlias(t, t->rank, t->sizes(), t->strides(), 0);
   for (int i = 0; i < t->rank; i++) {
     b->dims[i] = t->sizes()[i];
     b->dims[t->rank + i] = t->strides()[i] * itemSize(t->dtype);
@@ -64,6 +65,8 @@ PyObject *arrayOf(TensorImpl *t) {
   if (!formats[int(t->dtype)])
     typeError("Got unsupported ScalarType BFloat16");
   expose(t);
+  if (t->storage)
+    t->storage->exposed = exposedFixed;
   Ref buffer(bufferOf(t)), numpy(check(PyImport_ImportModule("numpy")));
   return check(PyObject_CallMethod(numpy.get(), "asarray", "O", buffer.get()));
 }
@@ -128,7 +131,7 @@ Tensor foreignTensor(void *data, DType dtype, const Dims &sizes, const Dims &str
   if (!s)
     outOfMemory(int64_t(sizeof(Storage)));
   Py_INCREF(owner);
-  s->exposed = 1;
+  s->exposed = exposedFixed;
   t->storage = s;
   t->data = static_cast<char *>(data);
   return t;

@@ -76,7 +76,7 @@ PyObject *dlpackMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyOb
       release(x->tensor);
       delete x;
     };
-    e->tensor = t.take();
+    e->tensor = newAlias(t.impl(), t->rank, t->sizes(), t->strides(), 0); // t may get another storage
     return PyCapsule_New(&e->managed, "dltensor", destroyCapsule);
   });
 }

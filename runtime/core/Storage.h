@@ -18,6 +18,9 @@ struct RefCount {
   uint32_t get() const { return v.load(std::memory_order_acquire); }
 };
 
+/// Storage::exposed of memory that an out= may not grow: NumPy's, or seen by an array.
+inline constexpr uint8_t exposedFixed = 2;
+
 struct alignas(64) Storage {
   RefCount refs;
   uint32_t version;     // bumped by every write (E3)
