@@ -49,8 +49,12 @@ void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c) {
   int64_t item = itemSize(c->dtype), batches = 1;
   for (int i = 0; i < batchDims; i++)
     batches *= c->sizes()[i];
-  if (!(batches * m * n))
+  if (!c->numel)
     return;
+  int64_t work; // multiplications of one product
+  if (__builtin_mul_overflow(m, n, &work) || __builtin_mul_overflow(work, std::max<int64_t>(k, 1), &work))
+    fail(std::string(r.info.name) + "(): the product of " + a->dims().str() + " and " + b->dims().str() +
+         " needs more than 2^63 multiplications");
   if (joinsRows(a, b, batchDims)) {
     m *= batches;
     batches = 1;
@@ -74,7 +78,7 @@ void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c) {
   // Threads take whole products where that shares the work evenly; else each product is cut.
   int64_t threads = numThreads();
   if (batches >= 4 * threads || batches % threads == 0)
-    parallelFor(0, batches, productGrain / (m * n * std::max<int64_t>(k, 1)) + 1, products);
+    parallelFor(0, batches, productGrain / work + 1, products);
   else
     products(0, batches);
   if (!ok)

@@ -23,6 +23,13 @@ namespace {
 /// as fast as one at the threshold and faster when they are awake.
 constexpr int64_t multiplyGrain = 3 << 18;
 
+/// Pieces per thread of a*b*c multiplications each.
+int64_t grainOf(int64_t a, int64_t b, int64_t c) {
+  int64_t work;
+  bool counted = !__builtin_mul_overflow(a, b, &work) && !__builtin_mul_overflow(work, c, &work);
+  return counted ? multiplyGrain / work + 1 : 1;
+}
+
 bool gemmPiece(const GemmKernels &ks, const GemmCall &g, int64_t begin, int64_t end) {
   size_t bytes = gemmScratchBytes(ks, g);
   int blockClass = 0;
@@ -57,7 +64,7 @@ bool gemm(const GemmCall &g) {
   // Cutting columns repeats the packing of A, cutting rows that of B: the larger side is cut.
   if (g.n >= g.m) {
     int64_t panels = (g.n + ks.columns - 1) / ks.columns;
-    int64_t grain = multiplyGrain / (g.m * k * ks.columns) + 1;
+    int64_t grain = grainOf(g.m, k, ks.columns);
     parallelFor(0, panels, grain, [&](int64_t b, int64_t e) {
       int64_t last = e * ks.columns < g.n ? e * ks.columns : g.n;
       if (!gemmPiece(ks, columnsOf(g, b * ks.columns, last), 0, g.m))
@@ -66,7 +73,7 @@ bool gemm(const GemmCall &g) {
     return ok;
   }
   int64_t strips = (g.m + ks.rows - 1) / ks.rows;
-  int64_t grain = multiplyGrain / (g.n * k * ks.rows) + 1;
+  int64_t grain = grainOf(g.n, k, ks.rows);
   parallelFor(0, strips, grain, [&](int64_t b, int64_t e) {
     int64_t last = e * ks.rows < g.m ? e * ks.rows : g.m;
     if (!gemmPiece(ks, g, b * ks.rows, last))
