@@ -293,6 +293,7 @@ Tensor spread(const Tensor &value, const Dims &shape) {
 /// The shape of what is indexed once the dimensions of `a` are together.
 Dims indexedShape(const Applied &a, const Dims &with) {
   int first = a.lookups[0].dim, span = int(a.lookups.size());
+  composite::checkRank(a.view->rank - span + with.size(), "indexing");
   Dims out(a.view->sizes(), first);
   for (int64_t s : with)
     out.push(s);
@@ -325,6 +326,7 @@ Flat flatten(Applied a, const Tensor &value = {}) {
 }
 
 Dims replaced(const Tensor &view, int dim, const Dims &with) {
+  composite::checkRank(view->rank - 1 + with.size(), "indexing");
   Dims out(view->sizes(), dim);
   for (int64_t s : with)
     out.push(s);
@@ -334,10 +336,9 @@ Dims replaced(const Tensor &view, int dim, const Dims &with) {
 }
 
 Tensor select(const Flat &f) {
-  if (f.view->rank - 1 + f.shape.size() > maxRank)
-    fail("indexing would give more than 64 dimensions");
+  Dims shape = replaced(f.view, f.dim, f.shape);
   Tensor picked = callOp(OpId::IndexSelect, {f.view, f.index}, {Attr::integer(f.dim)});
-  return composite::reshaped(picked, replaced(f.view, f.dim, f.shape));
+  return composite::reshaped(picked, shape);
 }
 
 void writeFlat(const Flat &f, const Tensor &value, bool accumulate) {
@@ -390,8 +391,10 @@ void assign(const Tensor &x, const Applied &a, const Operand &value, bool accumu
     if (v->dtype != x->dtype)
       fail("Index put requires the source and destination dtypes match, got " + std::string(torchName(x->dtype)) +
            " for the destination and " + std::string(torchName(v->dtype)) + " for the source.");
-  } else
+  } else {
+    composite::checkFits(value.number, x->dtype);
     v = composite::fullTensor(Dims(), value.number, x->dtype, x->device);
+  }
   Flat f = flatten(a, v);
   if (f.aliases) {
     writeFlat(f, v, accumulate);

@@ -397,11 +397,18 @@ DeviceId deviceArg(PyObject *o) {
 std::string_view strArg(PyObject *o) { return text(o); }
 
 void IntListArg::add(PyObject *item) {
-  if (n == size_t(maxRank))
+  int64_t v = intArg(item);
+  if (n < size_t(maxRank)) {
+    buffer[n++] = v;
+    return;
+  }
+  if (!anyCount)
     typeError("expected at most 64 integers");
-  buffer[n++] = intArg(item);
+  if (many.empty())
+    many.assign(buffer, buffer + n);
+  many.push_back(v);
 }
-IntListArg::IntListArg(const Values &values, int i) {
+IntListArg::IntListArg(const Values &values, int i, bool anyCount) : anyCount(anyCount) {
   PyObject *o = values[i];
   if (!o || o == Py_None)
     given = false;
@@ -409,8 +416,8 @@ IntListArg::IntListArg(const Values &values, int i) {
     for (Py_ssize_t k = 0; k < values.numVarargs; k++)
       add(values.varargs[k]);
   else if (PyTuple_Check(o) || PyList_Check(o))
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++)
-      add(PySequence_Fast_GET_ITEM(o, k));
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++) // __index__ may change the list
+      add(Ref::borrow(PySequence_Fast_GET_ITEM(o, k)).get());
   else
     add(o);
 }
@@ -420,13 +427,17 @@ FloatListArg::FloatListArg(PyObject *o) : given(o && o != Py_None) {
     return;
   }
   for (Py_ssize_t k = 0; given && k < PySequence_Fast_GET_SIZE(o); k++)
-    values.push_back(floatArg(PySequence_Fast_GET_ITEM(o, k)));
+    values.push_back(floatArg(Ref::borrow(PySequence_Fast_GET_ITEM(o, k)).get()));
 }
 
 std::vector<Tensor> tensorListArg(PyObject *o) {
   std::vector<Tensor> out;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++)
-    out.push_back(Tensor::borrow(implOf(PySequence_Fast_GET_ITEM(o, i))));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {
+    PyObject *item = PySequence_Fast_GET_ITEM(o, i);
+    if (!isTensor(item)) // another argument's conversion changed the list
+      typeError("expected a list of Tensors, got " + typeName(item) + " at pos " + std::to_string(i + 1));
+    out.push_back(Tensor::borrow(implOf(item)));
+  }
   return out;
 }
 std::vector<Tensor> tensorListArg(const Values &values, int i) {

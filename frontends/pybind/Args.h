@@ -82,20 +82,23 @@ template <auto convert> auto optional(PyObject *o) -> std::optional<decltype(con
 }
 
 /// A list of ints on the stack: of a sequence, of one int, or of the positional arguments from a `varargs` one on.
+/// TypeError for more than 64, as no shape has them, unless `anyCount`.
 class IntListArg {
 public:
-  IntListArg(const Values &values, int i);
-  operator IntList() const { return IntList(buffer, n); }
+  IntListArg(const Values &values, int i, bool anyCount = false);
+  operator IntList() const { return many.empty() ? IntList(buffer, n) : IntList(many); }
   /// Not a conversion: std::optional would rather hold an empty list.
   std::optional<IntList> optional() const {
     if (!given)
       return std::nullopt;
-    return IntList(buffer, n);
+    return IntList(*this);
   }
 
 private:
   void add(PyObject *item);
   int64_t buffer[maxRank];
+  std::vector<int64_t> many; // all of them, once there are more
+  bool anyCount;
   size_t n = 0;
   bool given = true;
 };

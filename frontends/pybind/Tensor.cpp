@@ -155,8 +155,10 @@ PyObject *tensorNew(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
     if (n == 1 && isTensor(first))
       return wrapAs(cls, detachTensor(Borrowed(first)));
     if (n && PyIndex_Check(first)) {
+      if (n > maxRank)
+        fail("Tensor(): expected at most 64 dimensions, got " + std::to_string(n));
       Dims dims;
-      for (Py_ssize_t i = 0; i < n && i < maxRank; i++)
+      for (Py_ssize_t i = 0; i < n; i++)
         dims.push(intArg(PyTuple_GET_ITEM(args, i)));
       return wrapAs(cls, empty(IntList(dims.data(), size_t(dims.size()))));
     }

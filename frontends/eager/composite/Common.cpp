@@ -1,6 +1,8 @@
 #include "frontends/eager/composite/Common.h"
 #include "frontends/autograd/Autograd.h"
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace torchc::composite {
 
@@ -12,6 +14,29 @@ int64_t wrap(int64_t dim, int rank) {
   if (!wrapDim(dim, rank, out, diag))
     fail(diag);
   return out;
+}
+
+void checkRank(int64_t rank, const char *op) {
+  if (rank > maxRank)
+    fail(std::string(op) + "(): expected at most 64 dimensions, got " + std::to_string(rank));
+}
+
+void checkFits(const Scalar &s, DType t) {
+  double v = s.toDouble(), most = t == DType::F16    ? 65504
+                                  : t == DType::BF16 ? 0x1.FEp127
+                                  : t == DType::F32  ? double(std::numeric_limits<float>::max())
+                                                     : std::numeric_limits<double>::infinity();
+  bool fits = true;
+  if (isFloat(t))
+    fits = !std::isfinite(v) || std::fabs(v) <= most;
+  else if (t != DType::Bool && !isComplex(t)) {
+    int64_t limit = t == DType::U8 ? 255 : INT64_MAX >> (64 - 8 * itemSize(t));
+    int64_t low = t == DType::U8 ? s.isFloat() ? 0 : -255 : -limit - 1;
+    fits = s.isFloat() ? v >= double(low) && (t == DType::I64 ? v < 0x1p63 : v <= double(limit))
+                       : s.toInt() >= low && s.toInt() <= limit;
+  }
+  if (!fits)
+    fail("value cannot be converted to type " + std::string(torchName(t)) + " without overflow");
 }
 
 Dims allAxes(int rank) {
@@ -113,6 +138,7 @@ int64_t product(const Dims &d, int from, int to) {
   return v;
 }
 Dims replaced(const Dims &d, int dim, int count, const Dims &with) {
+  checkRank(d.size() - count + with.size(), "reshape");
   Dims out(d.data(), dim);
   for (int64_t s : with)
     out.push(s);

@@ -9,11 +9,11 @@ namespace torchc::composite {
 
 /// Wraps a dimension of a tensor of `rank`; throws Index.
 int64_t wrap(int64_t dim, int rank);
-/// Throws when a result of `op` would have more dimensions than a tensor may have.
-inline void checkRank(const char *op, int64_t rank) {
-  if (rank > maxRank)
-    fail(std::string(op) + ": expected a result of at most 64 dimensions, got " + std::to_string(rank));
-}
+/// Throws Runtime for a shape of more than 64 dimensions, also one that is only on the way to the result.
+void checkRank(int64_t rank, const char *op);
+/// Throws Runtime for a number that PyTorch refuses to store as a `t`: one whose whole part `t` can't hold (unsigned
+/// types take negative numbers of their magnitude), or that rounds a finite number to infinity.
+void checkFits(const Scalar &s, DType t);
 /// 0 .. rank-1.
 Dims allAxes(int rank);
 /// Ascending axes of a `dim=` argument; none means all. Throws for repeated ones.
@@ -34,6 +34,8 @@ Tensor sliceDim(const Tensor &x, int64_t dim, int64_t start, int64_t stop, int64
 /// A view in another shape that any layout has: sizes of 1 come and go.
 Tensor viewShape(const Tensor &x, const Dims &shape);
 Tensor expanded(const Tensor &x, const Dims &shape);
+/// One of the places that share an element, of an expanded tensor: what it is filled through; else x.
+Tensor distinctPlaces(const Tensor &x);
 /// 0, 1, ... n-1 in int64 on x's device.
 Tensor rangeLike(const Tensor &x, int64_t n);
 /// A 1-D int64 tensor of these numbers on x's device.
@@ -66,6 +68,8 @@ template <class F> auto withIndexErrors(F f) {
     fail(ErrorKind::Index, e.what());
   }
 }
+/// Throws Memory for a list of more tensors than there can be.
+void checkPieces(int64_t n);
 /// NotImplemented error.
 [[noreturn]] void unsupported(std::string what);
 

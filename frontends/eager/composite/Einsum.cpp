@@ -174,6 +174,7 @@ template <class Keep> Term multiplied(Term a, Term b, Keep keep) {
     x.insert(x.end(), z.begin(), z.end());
     return x;
   };
+  checkRank(int64_t(out.labels.size()), "einsum");
   Dims shape;
   for (int l : out.labels)
     shape.push(a.has(l) ? a.size(l) : b.size(l));

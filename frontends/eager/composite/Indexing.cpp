@@ -43,7 +43,7 @@ Tensor oneHot(const Tensor &input, int64_t classes) {
                       : "Can not infer total number of classes from empty tensor.");
   if (classes == -1)
     classes = std::max<int64_t>(item(maxAll(input)).toInt(), 0) + 1;
-  checkRank("one_hot", input->rank + 1);
+  checkRank(input->rank + 1, "one_hot");
   Dims dims = input->dims();
   dims.push(classes);
   Tensor zeros = fullTensor(dims, Scalar(int64_t(0)), DType::I64);

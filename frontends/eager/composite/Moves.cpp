@@ -67,7 +67,10 @@ Tensor rollDims(const Tensor &input, IntList shifts, IntList dims) {
     fail("shifts and dimensions must align. shifts: " + std::to_string(shifts.size()) +
          ", dims:" + std::to_string(dims.size()));
   Tensor t = input;
-  for (size_t i = 0; i < dims.size(); i++)
+  for (size_t i = 0; i < dims.size() && input->numel; i++) // without elements PyTorch looks at no dimension
+    if (!input->rank)
+      fail(ErrorKind::Index, "Dimension specified as " + std::to_string(dims[i]) + " but tensor has no dimensions");
+  for (size_t i = 0; i < dims.size() && input->numel; i++)
     t = rolledAlong(t, shifts[i], wrap(dims[i], input->rank));
   return fresh(t, input);
 }
@@ -102,10 +105,12 @@ Tensor repeatDims(const Tensor &input, IntList repeats) {
   if (lead < 0)
     fail("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
   Dims seen, wide, out;
+  checkRank(int64_t(repeats.size()), "repeat");
   for (int i = 0; i < int(repeats.size()); i++) {
     int64_t r = repeats[size_t(i)], n = i < lead ? 1 : input->sizes()[i - lead];
     if (r < 0)
-      fail("Trying to create tensor with negative dimension " + std::to_string(r * n));
+      fail("Trying to create tensor with negative dimension " + std::to_string(r));
+    checkRank(seen.size() + 2, "repeat");
     if (r != 1 && n != 1) {
       seen.push(1);
       wide.push(r);
@@ -137,7 +142,8 @@ Tensor interleaveIndices(const Tensor &repeats, std::optional<int64_t> outputSiz
   for (int64_t i = 0; i < counts->numel; i++) {
     if (n[i] < 0)
       fail("repeats can not be negative");
-    total += n[i];
+    if (__builtin_add_overflow(total, n[i], &total))
+      fail("repeat_interleave(): the repeats sum to more than 64 bits hold");
   }
   if (outputSize && *outputSize != total)
     fail("allocated size does not match required size");
@@ -151,7 +157,9 @@ Tensor interleaveIndices(const Tensor &repeats, std::optional<int64_t> outputSiz
 Tensor interleaveTensor(const Tensor &input, const Tensor &repeats, std::optional<int64_t> dim,
                         std::optional<int64_t> outputSize) {
   Tensor x = dim ? input : ravelAll(input);
-  int64_t d = dim ? wrap(*dim, x->rank) : 0, n = x->rank ? x->sizes()[d] : 1;
+  if (!x->rank)
+    fail(ErrorKind::Index, "Dimension specified as " + std::to_string(*dim) + " but tensor has no dimensions");
+  int64_t d = dim ? wrap(*dim, x->rank) : 0, n = x->sizes()[d];
   Tensor counts = repeats;
   if (!repeats->rank || (repeats->rank == 1 && repeats->sizes()[0] == 1))
     counts = expanded(reshaped(repeats, Dims({1})), Dims({n}));
@@ -166,11 +174,13 @@ Tensor interleaveNumber(const Tensor &input, int64_t repeats, std::optional<int6
   if (repeats < 0)
     fail("Repeats must be non-negative");
   Tensor x = dim ? input : ravelAll(input);
-  int64_t d = dim ? wrap(*dim, x->rank) : 0;
   if (!x->rank)
-    x = viewShape(x, Dims({1}));
+    fail(ErrorKind::Index, "Dimension specified as " + std::to_string(*dim) + " but tensor has no dimensions");
+  int64_t d = dim ? wrap(*dim, x->rank) : 0;
   Dims wide = replaced(x->dims(), int(d) + 1, 0, Dims({repeats})), out = x->dims();
-  out[int(d)] *= repeats;
+  if (__builtin_mul_overflow(out[int(d)], repeats, &out[int(d)]))
+    fail("repeat_interleave(): " + std::to_string(x->sizes()[d]) + " * " + std::to_string(repeats) +
+         " elements need more than 64 bits");
   if (outputSize && *outputSize != out[int(d)])
     fail("repeat_interleave: Invalid output_size, expected " + std::to_string(out[int(d)]) + " but got " +
          std::to_string(*outputSize));

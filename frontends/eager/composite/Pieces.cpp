@@ -41,6 +41,7 @@ std::vector<Tensor> tensorSplitNumber(const Tensor &input, int64_t sections, int
   int64_t d = wrap(dim, input->rank), size = input->sizes()[d], at = 0;
   if (sections <= 0)
     fail("number of sections must be larger than 0, got " + std::to_string(sections));
+  checkPieces(sections);
   std::vector<Tensor> out;
   for (int64_t i = 0; i < sections; i++) {
     int64_t n = size / sections + (i < size % sections);
@@ -187,6 +188,7 @@ std::vector<Tensor> meshGrid(TensorList tensors, std::optional<std::string_view>
   std::vector<Tensor> in(tensors.begin(), tensors.end()), out;
   if (swaps)
     std::swap(in[0], in[1]);
+  checkRank(int64_t(in.size()), "meshgrid");
   Dims shape;
   for (const Tensor &t : in) {
     if (t->rank > 1)

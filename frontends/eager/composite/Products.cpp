@@ -66,10 +66,15 @@ Tensor kronecker(const Tensor &input, const Tensor &other) {
   for (int i = 0; i < rank; i++) {
     int ai = i - (rank - input->rank), bi = i - (rank - other->rank);
     int64_t n = ai < 0 ? 1 : input->sizes()[ai], m = bi < 0 ? 1 : other->sizes()[bi];
-    a.push(n);
-    a.push(1);
-    b.push(1);
-    b.push(m);
+    checkRank(a.size() + 2, "kron");
+    if (n != 1) {
+      a.push(n);
+      b.push(1);
+    }
+    if (m != 1) {
+      a.push(1);
+      b.push(m);
+    }
     out.push(n * m);
   }
   return reshaped(callOp(OpId::Mul, {reshaped(input, a), reshaped(other, b)}), out);

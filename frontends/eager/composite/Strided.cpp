@@ -82,7 +82,7 @@ Tensor slidingView(const Tensor &input, int64_t dimension, int64_t size, int64_t
          " but size is " + std::to_string(size));
   if (step <= 0)
     fail("step is " + std::to_string(step) + " but must be > 0");
-  checkRank("unfold", input->rank + 1);
+  checkRank(input->rank + 1, "unfold");
   Strided s{input->dims(), Dims(input->strides(), input->rank), input->storageOffset()};
   if (input->rank) {
     int64_t stride = s.strides[int(d)];
