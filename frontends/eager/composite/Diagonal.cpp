@@ -37,6 +37,20 @@ Tensor triangleIndices(int64_t rows, int64_t columns, int64_t offset, bool lower
   if (type != DType::I64 && type != DType::I32)
     unsupported(std::string("\"") + (lower ? "tril" : "triu") + "_indices\" not implemented for '" +
                 std::string(torchName(type)) + "'");
+  offset = std::clamp(offset, -rows - 1, columns + 1); // beyond the matrix the number changes nothing
+  // Below: rows whose length grows by one from `first` on, until they have all columns; above: what is left of those.
+  auto below = [&](__int128 o) { // elements with column <= row + o
+    __int128 from = std::max<__int128>(0, -o), full = std::max<__int128>(from, columns - 1 - o);
+    full = std::min<__int128>(full, rows);
+    __int128 n = std::max<__int128>(0, full - from), first = from + o + 1;
+    return n * first + n * (n - 1) / 2 + std::max<__int128>(0, rows - std::max(full, from)) * columns;
+  };
+  __int128 count = lower ? below(offset) : __int128(rows) * columns - below(__int128(offset) - 1);
+  if (count > INT64_MAX / 16)
+    fail(ErrorKind::Memory, std::string(lower ? "tril" : "triu") + "_indices(): not enough memory for the indices of " +
+                                std::to_string(rows) + " x " + std::to_string(columns) + " elements");
+  if (count > (int64_t(1) << 20)) // asks for the memory before the work
+    release(newTensor(DType::I64, Dims({2, int64_t(count)}), deviceKind(device)));
   std::vector<int64_t> r, c;
   for (int64_t i = 0; i < rows; i++) {
     int64_t from = lower ? 0 : std::clamp<int64_t>(i + offset, 0, columns);

@@ -221,6 +221,10 @@ Tensor interpolateTo(const Tensor &input, std::optional<IntList> size, std::opti
     unsupported("interpolate(): mode " + std::string(mode) + " is not implemented for " +
                 std::string(torchName(input->dtype)));
   Tensor x = moves ? input : as(input, computeType(input->dtype));
+  Dims shape = input->dims();
+  for (int i = 0; i < spatial; i++)
+    shape[i + 2] = out[size_t(i)];
+  release(newTensor(input->dtype, shape, input->device)); // asks for the memory before the work
   for (int i = spatial; i-- > 0;)
     x = resized(x, i + 2, out[size_t(i)], scale[size_t(i)], r);
   x = as(x, input->dtype);

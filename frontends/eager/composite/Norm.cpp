@@ -169,7 +169,7 @@ Tensor batchNorm(const Tensor &input, const OptTensor &weight, const OptTensor &
 Tensor dropoutOf(const Tensor &input, double p, bool train, Out out) {
   if (!(p >= 0 && p <= 1))
     fail("dropout probability has to be between 0 and 1, but got " + std::to_string(p));
-  if (!train || p == 0 || !input->numel)
+  if (!train || p == 0)
     return out.kind == Out::None ? input : deliver(input, out);
   Tensor x = wide(input);
   if (p == 1)
