@@ -178,7 +178,7 @@ Tensor narrowDim(const Tensor &input, int64_t dim, int64_t start, int64_t length
                                std::to_string(size) + "], but got " + std::to_string(start) + ")");
   if (start < 0)
     start += size;
-  if (start + length > size)
+  if (length > size - start)
     fail("start (" + std::to_string(start) + ") + length (" + std::to_string(length) + ") exceeds dimension size (" +
          std::to_string(size) + ").");
   return sliceDim(input, d, start, start + length);
@@ -223,6 +223,11 @@ std::vector<Tensor> unbindDim(const Tensor &input, int64_t dim) {
   return out;
 }
 
+void checkPieces(int64_t n) {
+  if (n > maxAllocation / int64_t(sizeof(TensorImpl)))
+    fail(ErrorKind::Memory, "not enough memory for " + std::to_string(n) + " tensors");
+}
+
 std::vector<Tensor> splitEvery(const Tensor &input, int64_t splitSize, int64_t dim) {
   if (!input->rank)
     fail("split expects at least a 1-dimensional tensor");
@@ -245,7 +250,8 @@ std::vector<Tensor> splitSizes(const Tensor &input, IntList sizes, int64_t dim) 
   for (int64_t s : sizes) {
     if (s < 0)
       fail("split_with_sizes expects split_sizes have only non-negative entries, but got " + std::to_string(s));
-    total += s;
+    if (__builtin_add_overflow(total, s, &total))
+      fail("split_with_sizes(): the sizes sum to more than 64 bits hold");
   }
   if (total != input->sizes()[d])
     fail("split_with_sizes expects split_sizes to sum exactly to " + std::to_string(input->sizes()[d]) +
@@ -265,11 +271,17 @@ std::vector<Tensor> chunkDim(const Tensor &input, int64_t chunks, int64_t dim) {
     fail("chunk expects `chunks` to be greater than 0, got: " + std::to_string(chunks));
   int64_t d = wrap(dim, input->rank), size = input->sizes()[d], each = size / chunks + (size % chunks != 0);
   if (!each) // an empty dimension: that many empty pieces
+    checkPieces(chunks);
+  if (!each)
     return splitSizes(input, std::vector<int64_t>(size_t(chunks), 0), d);
   return splitEvery(input, each, d);
 }
 
 Tensor catPromoted(TensorList tensors, int64_t dim, Out out) {
+  // Vectors without elements take part in no dimension: PyTorch doesn't look at it.
+  if (!tensors.empty() &&
+      std::all_of(tensors.begin(), tensors.end(), [](const Tensor &t) { return t->rank == 1 && t->numel == 0; }))
+    dim = 0;
   std::vector<Operand> operands(tensors.begin(), tensors.end());
   Attr a = Attr::integer(dim);
   return callOpList(OpId::Cat, List<Operand>(operands), List<Attr>(&a, 1), out);
