@@ -25,6 +25,7 @@ Tensor combine(OpId op, const Operand &x, const Operand &y, const Scalar &alpha,
   checkAlpha(result, alpha);
   if (alpha.equals(1))
     return callOp(op, {x, y}, {}, out);
+  checkFits(alpha, computeType(result));
   Scalar factor = result == DType::Bool ? Scalar(alpha.toBool()) : alpha;
   Tensor product = callOp(OpId::Mul, {entered(y, result), factor});
   if (!isReducedFloat(result))
@@ -82,6 +83,9 @@ Tensor whereBranches(const Tensor &condition, const Operand &input, const Operan
   if (condition->dtype != DType::Bool)
     fail("where expected condition to be a boolean tensor, but got a tensor with dtype " +
          std::string(torchName(condition->dtype)));
+  for (const Operand *o : {&input, &other})
+    if (o->isNumber() && !(input.isNumber() && other.isNumber()))
+      checkFits(o->number, typeOf(input, other));
   return callOp(OpId::Where, {condition, input, other});
 }
 
@@ -98,15 +102,24 @@ Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value,
   if (value.tensor && value.tensor->rank)
     fail("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with " +
          std::to_string(value.tensor->rank) + " dimension(s).");
+  if (Tensor view = distinctPlaces(input);
+      out.kind == Out::Inplace && !view.same(input)) { // written if any mask is set
+    Dims axes;
+    for (int i = 0; i < input->rank; i++)
+      if (view->sizes()[i] != input->sizes()[i])
+        axes.push(i);
+    Tensor any = anyDims(expanded(mask, input->dims()), IntList(axes.data(), size_t(axes.size())), true);
+    maskedFill(view, any, value, Out::inplace(view));
+    return input;
+  }
   Tensor held;
   Operand v = value;
+  if (!value.tensor)
+    checkFits(value.number, input->dtype);
   if (value.tensor && value.tensor->dtype != input->dtype)
     v = held = as(Tensor::borrow(value.tensor), input->dtype);
-  if (!value.tensor && category(value.number.dtype()) > category(input->dtype)) { // the result keeps input's type
-    if (isIntegral(input->dtype) && !value.number.equals(value.number.toInt()))
-      fail("value cannot be converted to type " + std::string(torchName(input->dtype)) + " without overflow");
+  if (!value.tensor && category(value.number.dtype()) > category(input->dtype)) // the result keeps input's type
     v = input->dtype == DType::Bool ? Scalar(value.number.toBool()) : Scalar(value.number.toInt());
-  }
   return callOp(OpId::Where, {mask, v, input}, {}, out);
 }
 

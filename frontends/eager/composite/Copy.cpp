@@ -46,8 +46,7 @@ Tensor copyInto(const Tensor &input, const Tensor &src, bool, Out out) {
   return copyChecked(input, src, out);
 }
 
-/// One of the places that share an element: what an expanded tensor is filled through.
-static Tensor distinct(const Tensor &t) {
+Tensor distinctPlaces(const Tensor &t) {
   Tensor out = t;
   for (int i = 0; i < t->rank; i++)
     if (t->strides()[i] == 0 && t->sizes()[i] > 1)
@@ -62,9 +61,10 @@ Tensor fillWith(const Tensor &input, const Operand &value, Out out) {
            " dimensions.");
     return copyChecked(input, Tensor::borrow(value.tensor), out);
   }
+  checkFits(value.number, input->dtype);
   if (input->device == uint8_t(DeviceKind::Meta) && out.kind == Out::None)
     return Tensor(newTensor(input->dtype, input->dims(), input->device));
-  Tensor target = out.kind == Out::Inplace ? distinct(input) : input;
+  Tensor target = out.kind == Out::Inplace ? distinctPlaces(input) : input;
   Dims shape = target->dims();
   Attr attrs[3] = {attr(shape), value.number.attr(), Attr::dtype(input->dtype)};
   Tensor filled =

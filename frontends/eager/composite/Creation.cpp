@@ -40,6 +40,7 @@ Tensor uninitialised(const Dims &dims, DType t, uint8_t device) {
 Tensor fullOf(IntList size, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device,
               bool grad) {
   DType t = dtype.value_or(value.isFloat() ? defaultDType() : value.dtype());
+  checkFits(value, t);
   return withGrad(fullTensor(checkedSize(size), value, t, deviceKind(device)), grad);
 }
 Tensor zerosOf(IntList size, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
@@ -53,6 +54,7 @@ Tensor emptyOf(IntList size, std::optional<DType> dtype, std::optional<DeviceId>
 }
 Tensor fullLike(const Tensor &input, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device,
                 bool grad) {
+  checkFits(value, dtype.value_or(input->dtype));
   return withGrad(fullTensor(input->dims(), value, dtype.value_or(input->dtype), deviceKind(device, input->device)),
                   grad);
 }
@@ -162,6 +164,7 @@ Tensor logspaceOf(const Operand &start, const Operand &end, int64_t steps, doubl
 }
 
 Tensor scalarTensor(const Scalar &s, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
+  checkFits(s, dtype.value_or(defaultDType()));
   return withGrad(fullTensor(Dims(), s, dtype.value_or(defaultDType()), deviceKind(device)), grad);
 }
 

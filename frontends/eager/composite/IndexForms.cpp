@@ -130,6 +130,8 @@ Tensor indexFill(const Tensor &input, int64_t dim, const Tensor &index, const Op
   if (value.tensor && value.tensor->rank)
     fail("index_fill_ only supports a 0-dimensional value tensor, but got tensor with " +
          std::to_string(value.tensor->rank) + " dimension(s).");
+  if (!value.tensor)
+    checkFits(value.number, input->dtype);
   Tensor at = spread(fromEnd(index, input->rank ? input->sizes()[d] : 1), d, input->dims());
   Tensor v = value.tensor ? as(Tensor::borrow(value.tensor), input->dtype)
                           : fullTensor(Dims(), value.number, input->dtype, input->device);
@@ -260,6 +262,8 @@ Tensor scatterWithReduce(const Tensor &input, int64_t dim, const Tensor &index, 
                          std::string_view reduce) {
   if (reduce != "add" && reduce != "multiply")
     fail("reduce argument must be either add or multiply.");
+  if (!src.tensor)
+    checkFits(src.number, input->dtype);
   Tensor source = src.tensor ? Tensor::borrow(src.tensor)
                              : expanded(fullTensor(Dims(), src.number, input->dtype, input->device), index->dims());
   return reduceAt(input, wrap(dim, input->rank), index, source,

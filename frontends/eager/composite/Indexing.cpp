@@ -27,6 +27,7 @@ Tensor scatterOperand(const Tensor &input, int64_t dim, const Tensor &index, con
   int64_t d = wrap(dim, input->rank);
   if (src.tensor)
     return callOp(OpId::Scatter, {input, index, src}, {Attr::integer(d)}, out);
+  checkFits(src.number, input->dtype);
   Tensor s = callOp(OpId::Expand, {fullTensor(Dims(), src.number, input->dtype)}, {attr(index->dims())});
   return callOp(OpId::Scatter, {input, index, s}, {Attr::integer(d)}, out);
 }

@@ -69,6 +69,8 @@ Tensor constantPad(const Tensor &input, IntList pad, const Scalar &value) {
       fail("The input size " + std::to_string(n) + ", plus negative padding " + std::to_string(left) + " and " +
            std::to_string(right) + " resulted in a negative output size, which is invalid. Check dimension " +
            std::to_string(d) + " of your input.");
+    if (n + std::min<int64_t>(left, 0) + std::min<int64_t>(right, 0) < 0) // cuts more than is there
+      fail("narrow(): length must be non-negative.");
     shape[int(d)] = n + left + right;
     at[int(d)] = std::max<int64_t>(left, 0);
     int64_t from = std::clamp<int64_t>(-left, 0, n), to = std::clamp<int64_t>(n + std::min<int64_t>(right, 0), from, n);
@@ -77,6 +79,7 @@ Tensor constantPad(const Tensor &input, IntList pad, const Scalar &value) {
   }
   if (shape == x->dims())
     return cloneOf(x);
+  checkFits(value, input->dtype);
   Tensor out = fullTensor(shape, value, input->dtype, input->device), middle = out;
   for (int i = 0; i < x->rank; i++)
     if (shape[i] != x->sizes()[i])

@@ -55,6 +55,9 @@ Tensor addScaledTerm(OpId term, const char *name, const Tensor &input, const Ten
   DType t = typeOf3(input, a, b);
   if (category(t) < 2 && value.isFloat())
     fail(std::string(name) + "(): For integral input tensors, argument value must not be a floating point number.");
+  if (t == DType::Bool)
+    unsupported("\"" + std::string(name) + "\" not implemented for 'bool'");
+  checkFits(value, computeType(t));
   auto enter = [&](const Tensor &x) { return wide(as(x, t)); };
   Tensor x = enter(a), y = enter(b), product;
   if (term == OpId::Mul)
@@ -153,8 +156,11 @@ Tensor powAny(const Tensor &input, const Operand &exponent, Out out) {
   if (exponent.isNumber() && isFloat(t))
     return realFunction(as(input, t), out,
                         [&](const Tensor &x) { return powerByNumber(x, exponent.number.toDouble()); });
-  if (!isFloat(t))
+  if (!isFloat(t)) {
+    if (exponent.isNumber())
+      checkFits(exponent.number, t);
     return integerPower(input, exponent, t, out);
+  }
   return callOp(OpId::Pow, {input, exponent}, {}, out);
 }
 Tensor powOfNumber(const Scalar &self, const Tensor &exponent) {
@@ -191,9 +197,32 @@ Tensor signBit(const Tensor &input, Out out) {
   return callOp(OpId::Lt, {callOp(OpId::Copysign, {1.0, input}), 0.0}, {}, out);
 }
 
-Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &min, const std::optional<Scalar> &max, Out out) {
+/// Integer limits that integers of type `t` never reach; throws Runtime for one that none of them meets.
+static void dropIdleLimits(DType t, std::optional<Scalar> &min, std::optional<Scalar> &max) {
+  int64_t high = t == DType::U8 ? 255 : INT64_MAX >> (64 - 8 * itemSize(t)), low = t == DType::U8 ? 0 : -high - 1;
+  auto outside = [&](const char *which, const Scalar &s) {
+    fail(std::string("Clamp ") + which + " value " + std::to_string(s.toInt()) +
+         " is outside the representable range of " + std::string(torchName(t)));
+  };
+  if (min && !min->isFloat() && min->toInt() > high)
+    outside("min", *min);
+  if (max && !max->isFloat() && max->toInt() < low)
+    outside("max", *max);
+  if (min && !min->isFloat() && min->toInt() < low)
+    min.reset();
+  if (max && !max->isFloat() && max->toInt() > high)
+    max.reset();
+}
+
+Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &minimum, const std::optional<Scalar> &maximum,
+                    Out out) {
+  std::optional<Scalar> min = minimum, max = maximum;
   if (!min && !max)
     fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (isIntegral(input->dtype))
+    dropIdleLimits(input->dtype, min, max);
+  if (!min && !max)
+    return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}, out);
   if (min && max)
     return callOp(OpId::ClampMax, {callOp(OpId::ClampMin, {input, *min}), *max}, {}, out);
   return callOp(min ? OpId::ClampMin : OpId::ClampMax, {input, min ? *min : *max}, {}, out);
@@ -292,7 +321,8 @@ static Tensor xTimesLog(const Operand &x, const Operand &y, Out out) {
     // 0 * log(y) is 0 also where the logarithm is infinite or NaN.
     Tensor infinite = callOp(OpId::LogicalOr, {callOp(OpId::Le, {y, 0.0}), callOp(OpId::Eq, {y, inf})});
     Tensor flat = callOp(OpId::LogicalAnd, {callOp(OpId::Eq, {x, 0.0}), infinite});
-    return mul(x, callOp(OpId::Log, {where(flat, 1.0, y)}));
+    Tensor product = mul(x, callOp(OpId::Log, {where(flat, 1.0, y)}));
+    return where(callOp(OpId::Eq, {x, 0.0}), add(product, 0.0), product); // a zero is +0, whatever x's sign
   });
 }
 Tensor xlogyOf(const Tensor &input, const Operand &other, Out out) {
@@ -354,6 +384,8 @@ Tensor lerpChecked(const Tensor &input, const Tensor &end, const Operand &weight
       fail(std::string("expected dtype ") + std::string(torchName(input->dtype)) + " for `" + what +
            "` but got dtype " + std::string(torchName(t->dtype)));
   };
+  if (!isFloat(input->dtype))
+    unsupported("\"lerp\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
   check(end.impl(), "end");
   if (weight.tensor)
     check(weight.tensor, "weight");
