@@ -108,4 +108,5 @@ def xlog1py(input, other):
     )
     zero = (input == 0) & (other == other)
     tail = _C.log1p(_C.where(zero, 0.0, other))
-    return input * tail
+    product = input * tail
+    return _C.where(input == 0, product + 0.0, product)

@@ -38,7 +38,11 @@ Tensor logSigmoidIn(const Tensor &x) { return sub(callOp(OpId::Minimum, {x, 0.0}
 
 } // namespace
 
-Tensor siluOf(const Tensor &input, Out out) { return callOp(OpId::Silu, {input}, {}, out); }
+Tensor siluOf(const Tensor &input, Out out) {
+  if (!isFloat(input->dtype))
+    unsupported("\"silu\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
+  return callOp(OpId::Silu, {input}, {}, out);
+}
 Tensor geluOf(const Tensor &input, std::string_view approximate, Out out) {
   if (approximate != "none" && approximate != "tanh")
     fail("approximate argument must be either none or tanh.");
@@ -145,6 +149,9 @@ Tensor hardshrinkOf(const Tensor &input, const Scalar &lambd) {
                     [&](const Tensor &x) { return where(callOp(OpId::LogicalAnd, {ge(x, -l), le(x, l)}), 0.0, x); });
 }
 Tensor thresholdOf(const Tensor &input, const Scalar &threshold, const Scalar &value, Out out) {
+  if (input->dtype == DType::Bool)
+    unsupported("\"threshold\" not implemented for 'bool'");
+  checkFits(value, input->dtype);
   auto number = [&](const Scalar &s) { return isFloat(input->dtype) ? Scalar(s.toDouble()) : Scalar(s.toInt()); };
   return callOp(OpId::Where, {le(input, threshold), number(value), input}, {}, out);
 }

@@ -86,6 +86,9 @@ Tensor linearLayer(const Tensor &input, const Tensor &weight, const OptTensor &b
   sameTypes(input, weight);
   if (bias.defined())
     sameTypes(input, bias);
+  if (weight->rank > 2)
+    fail("linear(): expected a weight of at most 2 dimensions, got " + weight->dims().str() +
+         " (t() expects a tensor with <= 2 dimensions, but self is " + std::to_string(weight->rank) + "D)");
   DType compute = computeType(input->dtype);
   Tensor x = as(input, compute), w = as(weight, compute);
   bool joins = x->rank > 2 && w->rank == 2;

@@ -23,8 +23,14 @@ Tensor sumAll(const Tensor &x) { return sumDims(x, {}, false, {}); }
 void checkShapes(const Tensor &x, const Tensor &target, int classDim) {
   Dims rows = x->dims();
   rows.erase(classDim);
+  int64_t batch = target->rank ? target->sizes()[0] : 0;
+  if (x->rank == 1 && target->rank == 1)
+    fail(ErrorKind::Value, "For 1D input, 1D target must have size 1, but got target size: " + std::to_string(batch));
+  if (x->rank > 1 && batch != x->sizes()[0])
+    fail(ErrorKind::Value, "Expected input batch_size (" + std::to_string(x->sizes()[0]) +
+                               ") to match target batch_size (" + std::to_string(batch) + ").");
   if (!(rows == target->dims()))
-    fail(ErrorKind::Value, "Expected target size " + rows.str() + ", got " + target->dims().str());
+    fail("Expected target size " + rows.str() + ", got " + target->dims().str());
   if (target->dtype != DType::I64 && target->dtype != DType::I32)
     fail("expected scalar type Long but found " + std::string(torchName(target->dtype)));
 }
@@ -48,9 +54,11 @@ void checkWeight(const Tensor &weight, int64_t classes) {
          " classes or no classes but got weight tensor of shape: " + weight->dims().str());
 }
 
-IndexLoss indexLoss(const Tensor &logp, const Tensor &target, const OptTensor &weight, int64_t ignore,
+IndexLoss indexLoss(const Tensor &logp, const Tensor &given, const OptTensor &weight, int64_t ignore,
                     double smoothing) {
   int classDim = logp->rank == 1 ? 0 : 1;
+  bool single = logp->rank == 1 && given->rank == 1 && given->numel == 1;
+  Tensor target = single ? viewShape(given, Dims()) : given;
   checkShapes(logp, target, classDim);
   int64_t classes = logp->sizes()[classDim];
   Tensor used = callOp(OpId::Ne, {target, ignore});
@@ -106,7 +114,8 @@ Tensor probabilityLoss(const Tensor &logp, Tensor target, const OptTensor &weigh
 
 void checkInput(const char *name, const Tensor &x) {
   if (x->rank < 1)
-    fail(std::string(name) + "(): expected an input of at least one dimension (classes), got a 0-dim tensor");
+    fail(std::string_view(name) == "nll_loss" ? ErrorKind::Value : ErrorKind::Runtime,
+         std::string(name) + "(): expected an input of at least one dimension (classes), got a 0-dim tensor");
   if (!isFloat(x->dtype))
     fail(ErrorKind::NotImplemented,
          "\"" + std::string(name) + "\" not implemented for '" + std::string(torchName(x->dtype)) + "'");

@@ -317,10 +317,17 @@ Tensor distOf(const Tensor &input, const Tensor &other, const Scalar &p) {
   return vectorNormDims(sub(input, other), p, {}, false, {});
 }
 
+/// PyTorch has kernels for floating types alone.
+static void needFloat(const char *op, const Tensor &input, std::optional<DType> dtype) {
+  if (DType t = dtype.value_or(input->dtype); !isFloat(t))
+    unsupported("\"" + std::string(op) + "\" not implemented for '" + std::string(torchName(t)) + "'");
+}
 Tensor softmaxDim(const Tensor &input, int64_t dim, std::optional<DType> dtype) {
+  needFloat("softmax", input, dtype);
   return callOp(OpId::Softmax, {dtype ? as(input, *dtype) : input}, {Attr::integer(wrap(dim, input->rank))});
 }
 Tensor logSoftmaxDim(const Tensor &input, int64_t dim, std::optional<DType> dtype) {
+  needFloat("log_softmax", input, dtype);
   return callOp(OpId::LogSoftmax, {dtype ? as(input, *dtype) : input}, {Attr::integer(wrap(dim, input->rank))});
 }
 
@@ -332,17 +339,7 @@ bool equalAll(const Tensor &input, const Tensor &other) {
 
 bool allClose(const Tensor &input, const Tensor &other, double rtol, double atol, bool equalNan) {
   NoGradGuard guard;
-  if (!input->numel || !other->numel)
-    return true;
-  Tensor same = callOp(OpId::Eq, {input, other});
-  if (equalNan)
-    same = callOp(OpId::LogicalOr, {same, callOp(OpId::LogicalAnd, {isNanOf(input), isNanOf(other)})});
-  Tensor distance = callOp(OpId::Abs, {callOp(OpId::Sub, {input, other})});
-  Tensor bound = callOp(OpId::Add, {callOp(OpId::Mul, {callOp(OpId::Abs, {other}), rtol}), atol});
-  // An infinite distance is close to nothing: equal infinities are in `same`.
-  Tensor finite = callOp(OpId::Lt, {distance, std::numeric_limits<double>::infinity()});
-  Tensor near = callOp(OpId::LogicalAnd, {callOp(OpId::Le, {distance, bound}), finite});
-  return item(allDims(callOp(OpId::LogicalOr, {same, near}), {}, false)).toBool();
+  return item(allDims(isClose(input, other, rtol, atol, equalNan), {}, false)).toBool();
 }
 
 } // namespace torchc::composite

@@ -66,8 +66,12 @@ Pair medianAlong(const Tensor &x, int64_t dim, bool keep, bool skipNan) {
 Tensor medianOfAll(const Tensor &x, bool skipNan) {
   needNumbers(x, "median");
   if (!x->numel) {
-    if (!isFloat(x->dtype))
-      fail("median(): cannot compute the median of an empty integer tensor");
+    if (!isFloat(x->dtype)) // NaN as x86 converts it
+      return fullTensor(Dims(),
+                        x->dtype == DType::I64   ? INT64_MIN
+                        : x->dtype == DType::I32 ? INT32_MIN
+                                                 : 0,
+                        x->dtype, x->device);
     return fullTensor(Dims(), __builtin_nan(""), x->dtype, x->device);
   }
   Tensor flat = ravelAll(x);
@@ -92,6 +96,8 @@ Pair topkDim(const Tensor &input, int64_t k, int64_t dim, bool largest, bool) {
   if (k < 0 || k > sizeAt(input, d))
     fail("topk(): selected index k out of range, expected 0 <= k <= " + std::to_string(sizeAt(input, d)) + ", got " +
          std::to_string(k));
+  if (input->dtype == DType::Bool)
+    unsupported("topk does not support bool dtypes on CPU");
   Tensor at = places(input, d, largest, k);
   return {valuesAt(input, d, at), at};
 }
@@ -102,6 +108,8 @@ Pair kthValue(const Tensor &input, int64_t k, int64_t dim, bool keepdim) {
   if (k < 1 || k > n)
     fail("kthvalue(): selected number k out of range for dimension " + std::to_string(d) +
          ", expected 1 <= k <= " + std::to_string(n) + ", got " + std::to_string(k));
+  if (input->dtype == DType::Bool)
+    unsupported("\"kthvalue\" not implemented for 'bool'");
   Tensor at = pickAt(places(input, d, false, k), d, k - 1, true);
   return {dropped(valuesAt(input, d, at), d, keepdim), dropped(at, d, keepdim)};
 }
