@@ -113,6 +113,9 @@ void emitCall(const Spelling &s, const ApiModel &a, StringRef indent, raw_ostrea
   std::string names, work;
   for (auto [i, p] : enumerate(a.params)) {
     std::string value = formatv(argType(p.type).second.str().c_str(), i);
+    // Pieces, not dimensions: there may be more than 64.
+    if (p.type == "int[]" && is_contained({"split_size", "split_sizes", "indices_or_sections"}, StringRef(p.name)))
+      value = formatv("IntListArg(v, {0}, true)", i);
     os << indent << formatv("auto a{0} = ", i);
     if (p.hasDefault && !absentIsNone(p.type))
       os << formatv("v[{0}] ? {1} : {2};\n", i, value, defaultValue(p));
