@@ -271,7 +271,7 @@ static int bindOutput(torchc_instance *x, uint32_t i, torchc_value *v, RtText *t
 }
 
 static int overlap(const void *a, uint64_t bytes, const void *b, uint64_t otherBytes) {
-  return (uintptr_t)a < (uintptr_t)b + otherBytes && (uintptr_t)b < (uintptr_t)a + bytes;
+  return bytes && otherBytes && (uintptr_t)a < (uintptr_t)b + otherBytes && (uintptr_t)b < (uintptr_t)a + bytes;
 }
 
 /// Memory of output i, or of input i - output_count.
