@@ -162,7 +162,7 @@ template <class Keep> Term multiplied(Term a, Term b, Keep keep) {
   out.labels = batch;
   out.labels.insert(out.labels.end(), left.begin(), left.end());
   out.labels.insert(out.labels.end(), right.begin(), right.end());
-  checkRank("a product", int64_t(out.labels.size()));
+  checkRank(int64_t(out.labels.size()), "a product");
   if (inner.empty()) {
     out.tensor = callOp(OpId::Mul, {ordered(a, out.labels), ordered(b, out.labels)});
     return out;
@@ -174,7 +174,6 @@ template <class Keep> Term multiplied(Term a, Term b, Keep keep) {
     x.insert(x.end(), z.begin(), z.end());
     return x;
   };
-  checkRank(int64_t(out.labels.size()), "einsum");
   Dims shape;
   for (int l : out.labels)
     shape.push(a.has(l) ? a.size(l) : b.size(l));
