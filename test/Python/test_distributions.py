@@ -121,5 +121,5 @@ def test_samples_are_finite_and_logarithms_of_them_too(name, monkeypatch):
     check(20000)
     rand = torch._C.rand
     for end in (0.0, 1 - 2.0**-24):  # the ends, which are drawn seldom
-        monkeypatch.setattr(torch._C, "rand", lambda *a, **k: rand(*a, **k).fill_(end))
+        monkeypatch.setattr(torch._C, "rand", lambda *a, end=end, **k: rand(*a, **k).fill_(end))
         check(3)

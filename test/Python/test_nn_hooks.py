@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import io
 import pickle
 
 import numpy as np
@@ -253,6 +254,45 @@ def test_lazy_linear_takes_its_size_from_the_input():
     other = nn.LazyLinear(2)
     other.load_state_dict(module.state_dict())
     assert torch.equal(other(torch.ones(1, 3)), module(torch.ones(1, 3)))
+
+
+def _saved_and_loaded(module):
+    file = io.BytesIO()
+    torch.save(module, file)
+    file.seek(0)
+    return torch.load(file, weights_only=False)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), _saved_and_loaded]
+)
+def test_copies_of_lazy_modules_start_by_themselves(copied):
+    module = nn.Sequential(nn.LazyLinear(2, dtype=torch.float64), nn.LazyBatchNorm1d())
+    other = copied(module)
+    assert other[0].weight.__dict__["_dtype"] is torch.float64
+    x = torch.ones(3, 4, dtype=torch.float64)
+    for _ in range(2):
+        assert other[0](x).shape == (3, 2)
+    assert type(other[0]) is nn.Linear and not other[0]._forward_pre_hooks
+    assert other[1](torch.ones(3, 5)).shape == (3, 5)
+    assert isinstance(module[0], nn.LazyLinear) and len(module[0]._forward_pre_hooks) == 1
+    assert module[0](torch.ones(1, 7, dtype=torch.float64)).shape == (1, 2)
+
+
+def test_copied_handles_remove_the_copied_hook():
+    layer = linear()
+    layer.handle = layer.register_forward_hook(_triple, with_kwargs=True)
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert other(torch.ones(1, 1)).item() == 6
+        newer = other.register_forward_hook(lambda m, args, result: result + 1)
+        assert newer.id > other.handle.id
+        other.handle.remove()
+        assert other(torch.ones(1, 1)).item() == 3
+        assert not other._forward_hooks_with_kwargs and len(layer._forward_hooks) == 1
+
+
+def _triple(module, args, kwargs, result):
+    return result * 3
 
 
 def test_weight_norm_both_ways():

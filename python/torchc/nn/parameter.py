@@ -86,6 +86,18 @@ class UninitializedTensorMixin:
     def __repr__(self):
         return f"<{type(self).__name__}>"
 
+    def _made_of(self) -> tuple:
+        own = self.__dict__
+        return (self.requires_grad, own["_device"], own["_dtype"])  # type: ignore[attr-defined]
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(*self._made_of())
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        return type(self), self._made_of()
+
 
 def is_lazy(param) -> bool:
     """Whether `param` has no size yet."""
@@ -103,12 +115,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         self.__dict__["_dtype"] = dtype or _C.get_default_dtype()
         self.__dict__["_device"] = device or "cpu"
         return self
-
-    def __deepcopy__(self, memo):
-        if id(self) not in memo:
-            own = self.__dict__
-            memo[id(self)] = type(self)(self.requires_grad, own["_device"], own["_dtype"])
-        return memo[id(self)]
 
 
 class UninitializedBuffer(UninitializedTensorMixin, _C.Tensor):

@@ -62,7 +62,14 @@ class _Pickler(_Base):
         module = getattr(obj, "__module__", None) or ""
         if theirs(module) == module:
             return super().save_global(obj, name)
-        self.write(pickle.GLOBAL + f"{theirs(module)}\n{name or obj.__qualname__}\n".encode())
+        name = name or obj.__qualname__
+        owner, _, last = name.rpartition(".")
+        if owner:  # the format has no dots in names
+            parent = sys.modules[module]
+            for part in owner.split("."):
+                parent = getattr(parent, part)
+            return self.save_reduce(getattr, (parent, last), obj=obj)
+        self.write(pickle.GLOBAL + f"{theirs(module)}\n{name}\n".encode())
         self.memoize(obj)
 
     # The parent's table refers to the parent's methods.
@@ -108,6 +115,8 @@ class _Pickler(_Base):
 
     def _reduce_tensor(self, tensor):
         nn = sys.modules.get("torchc.nn.parameter")
+        if nn is not None and nn.is_lazy(tensor):
+            return tensor.__reduce_ex__(self.proto)
         state = getattr(tensor, "__dict__", None)
         if nn is not None and type(tensor) is nn.Parameter:
             args: tuple = (tensor.detach(), tensor.requires_grad, OrderedDict())

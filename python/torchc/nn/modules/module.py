@@ -21,6 +21,7 @@ from torchc.nn.modules._hooks import (
 from torchc.nn.modules._registry import Registry
 from torchc.nn.modules._state import IncompatibleKeys, StateDict
 from torchc.nn.parameter import Buffer, Parameter
+from torchc.utils.hooks import RemovableHandle
 
 __all__ = [
     "Module",
@@ -120,7 +121,10 @@ class Module(Hooks, StateDict):
         for name in ("_parameters", "_buffers", "_modules", *OWN):
             value = self.__dict__.get(name)
             if not isinstance(value, Registry):
-                self.__dict__[name] = Registry(value or {})
+                registry = self.__dict__[name] = Registry(value or {})
+                for handle in self.__dict__.values():
+                    if value is not None and isinstance(handle, RemovableHandle):
+                        handle._replace(value, registry)
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
         _C._bump_epoch()
 
