@@ -1,5 +1,7 @@
 """Data sets, samplers, loaders and collation."""
 
+import signal
+import time
 from collections import namedtuple
 
 import numpy as np
@@ -173,6 +175,66 @@ def test_persistent_workers_serve_several_passes():
     first = [process.pid for process in iter(loader)._workers.processes]
     assert indices(loader) == indices(loader) == indices(DataLoader(Squares(9), 2))
     assert [process.pid for process in loader._workers.processes] == first
+
+
+class Large(Dataset):
+    """Batches that fill the pipe."""
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, i):
+        return torch.zeros(200000)
+
+
+class Stuck(Large):
+    def __getitem__(self, i):
+        if i >= 2:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(600)
+        return i
+
+
+def test_leaving_a_pass_early_takes_no_time():
+    passes = iter(DataLoader(Large(), batch_size=4, num_workers=3))
+    next(passes)
+    processes = passes._workers.processes
+    time.sleep(0.5)  # the pipe is full now
+    began = time.monotonic()
+    del passes
+    assert time.monotonic() - began < 1.5
+    assert all(process.exitcode == 0 for process in processes)
+
+
+def test_workers_that_hang_are_ended_together():
+    passes = iter(DataLoader(Stuck(), batch_size=1, num_workers=2))
+    next(passes), next(passes)
+    processes = passes._workers.processes
+    time.sleep(0.5)
+    began = time.monotonic()
+    del passes
+    assert time.monotonic() - began < 6 and not any(process.is_alive() for process in processes)
+
+
+def test_no_prefetching_is_refused():
+    loader = DataLoader(Squares(3), num_workers=1, prefetch_factor=0)
+    with pytest.raises(AssertionError, match="prefetch_factor must be greater than 0"):
+        iter(loader)
+
+
+@pytest.mark.parametrize(
+    "weights, text",
+    [
+        ([0.0, 0.0], "sum of probabilities <= 0"),
+        ([], "sum of probabilities <= 0"),
+        ([1.0, -1.0], "entry < 0"),
+        ([1.0, float("nan")], "infinity or NaN"),
+        ([1.0, float("inf")], "infinity or NaN"),
+    ],
+)
+def test_weights_that_are_no_probabilities(weights, text):
+    with pytest.raises(RuntimeError, match=text):
+        list(WeightedRandomSampler(weights, 2))
 
 
 def test_iterable_datasets_split_among_workers():

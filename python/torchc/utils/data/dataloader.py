@@ -6,6 +6,7 @@ import functools
 import itertools
 import multiprocessing
 import queue
+import time
 import warnings
 
 from torchc.utils.data._utils import worker
@@ -159,6 +160,10 @@ class DataLoader:
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
     def __iter__(self):
+        if self.num_workers > 0 and not self.prefetch_factor:
+            raise AssertionError(
+                "prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter"
+            )
         seed = seed_from(self.generator)
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self)
@@ -209,10 +214,12 @@ class _Workers:
             context = multiprocessing.get_context(context)
         self.results = context.Queue()
         self.tasks = [context.Queue() for _ in range(loader.num_workers)]
+        self.ended = context.Event()
         self.processes = []
         for i, tasks in enumerate(self.tasks):
             arguments = (
-                loader.dataset, i, loader.num_workers, seed, tasks, self.results, loader.worker_init_fn, loader._job,
+                loader.dataset, i, loader.num_workers, seed, tasks, self.results, self.ended,
+                loader.worker_init_fn, loader._job,
             )  # fmt: skip
             process = context.Process(target=worker.run, args=arguments, daemon=True)
             with warnings.catch_warnings():
@@ -249,13 +256,20 @@ class _Workers:
                     raise RuntimeError(f"DataLoader timed out after {timeout} seconds") from None
 
     def stop(self):
-        """Ends the processes."""
+        """Ends the processes: what they are busy with is left after two seconds for all of them."""
+        self.ended.set()
         for tasks in self.tasks:
             tasks.put(None)
+        deadline = time.monotonic() + 2
         for process in self.processes:
-            process.join(timeout=2)
-            if process.is_alive():
-                process.terminate()
+            process.join(timeout=max(0.0, deadline - time.monotonic()))
+        for end in ("terminate", "kill"):
+            running = [process for process in self.processes if process.is_alive()]
+            for process in running:
+                getattr(process, end)()
+            deadline = time.monotonic() + 2
+            for process in running:
+                process.join(timeout=max(0.0, deadline - time.monotonic()))
         for q in (*self.tasks, self.results):
             q.cancel_join_thread()
             q.close()

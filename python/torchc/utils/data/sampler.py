@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 from torchc import _C
 from torchc.utils.data._utils.random import integers, permutation, seed_from
@@ -131,6 +132,16 @@ class WeightedRandomSampler(Sampler):
     def _draw(self, weights, draws) -> list[int]:
         import bisect
 
+        if any(w < 0 for w in weights):
+            raise RuntimeError(
+                "invalid multinomial distribution (encountering probability entry < 0)"
+            )
+        if not all(map(math.isfinite, weights)):
+            raise RuntimeError(
+                "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
+            )
+        if not sum(weights) > 0:
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
         if not self.replacement and sum(w > 0 for w in weights) < len(draws):
             raise RuntimeError(
                 "invalid multinomial distribution (with replacement=False, not enough non-negative category to sample)"

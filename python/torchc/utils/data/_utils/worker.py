@@ -72,8 +72,8 @@ def _seed(base_seed: int, worker_id: int) -> int:
     return seed
 
 
-def run(dataset, worker_id, num_workers, base_seed, tasks, results, init, job):
-    """The worker's loop: takes (number, indices) until None, puts (number, worker, result).
+def run(dataset, worker_id, num_workers, base_seed, tasks, results, ended, init, job):
+    """The worker's loop: takes (number, indices) until None or `ended` is set, puts (number, worker, result).
 
     `job` makes the function that computes a result from indices; for iterable data sets the indices don't matter.
     """
@@ -97,7 +97,9 @@ def run(dataset, worker_id, num_workers, base_seed, tasks, results, init, job):
             if os.getppid() != parent:
                 return  # the main process is gone
             continue
-        if task is None:
+        if task is None or ended.is_set():
+            # Nobody reads the results that are left: waiting until they are would be for ever.
+            results.cancel_join_thread()
             return
         number, indices = task
         if indices == "restart":
