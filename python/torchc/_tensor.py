@@ -51,6 +51,20 @@ def shallow_copy(self):
     return result
 
 
+def _copied(self, memo):
+    """The tensor on a copy of its whole memory, one for all tensors on it in this deepcopy."""
+    data = self.detach()
+    if self.device.type != "cpu":
+        return data.clone()
+    identity, nbytes = _C._storage_info(data)
+    key = ("torchc memory", identity)  # the originals live as long as the memo is in use
+    if key not in memo:
+        memo[key] = _C._storage_view(data, _C.uint8, 0, (nbytes,), (1,)).clone()
+    return _C._storage_view(
+        memo[key], self.dtype, self.storage_offset(), tuple(self.shape), self.stride()
+    )
+
+
 def deepcopy(self, memo):
     """`copy.deepcopy(tensor)`: memory of its own, `.grad` and attributes copied too."""
     import copy
@@ -62,7 +76,7 @@ def deepcopy(self, memo):
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
             "moment. If you were attempting to deepcopy a module, this may be because of a tensor computed in it."
         )
-    result = _C.Tensor._make_subclass(type(self), self.detach().clone(), self.requires_grad)
+    result = _C.Tensor._make_subclass(type(self), _copied(self, memo), self.requires_grad)
     memo[id(self)] = result
     if self.grad is not None:
         result.grad = copy.deepcopy(self.grad, memo)

@@ -364,6 +364,24 @@ def test_pickle_and_copies_of_tensors():
         copy.deepcopy(x * 2)
 
 
+def test_deepcopy_keeps_shared_memory():
+    base = torch.arange(12.0).reshape(3, 4)
+    tensors = {"row": base[1], "base": base, "t": base.t(), "wide": base[:1].expand(5, 4)}
+    got = copy.deepcopy(tensors)
+    for name, want in tensors.items():
+        assert torch.equal(got[name], want) and got[name].stride() == want.stride()
+    got["base"][1, 0] = 99.0
+    assert got["row"][0].item() == 99 and got["t"][0, 1].item() == 99 and base[1, 0].item() == 4
+    assert copy.deepcopy(base)[1, 0].item() == 4  # each deepcopy has a memory of its own
+    part = torch.zeros(5, 3)[1:1]
+    assert copy.deepcopy(part).shape == (0, 3)
+    numpy = pytest.importorskip("numpy")
+    array = numpy.arange(4, dtype=numpy.int16)
+    shared = copy.deepcopy(torch.from_numpy(array)[1:])
+    shared[0] = 7
+    assert array[1] == 1 and shared.tolist() == [7, 2, 3]
+
+
 def test_safetensors_round_trip_and_damage(tmp_path):
     path = tmp_path / "x.safetensors"
     tensors = {"a": torch.arange(6.0).reshape(2, 3), "b": torch.ones(2, dtype=torch.bfloat16)}
