@@ -101,6 +101,11 @@ def type_(self, dtype=None, non_blocking=False):
         if dtype not in names:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = names[dtype]
+    elif isinstance(dtype, type):  # torchc.FloatTensor
+        kind = dtype
+        dtype = getattr(kind, "dtype", None)
+        if not isinstance(dtype, _C.dtype):
+            raise TypeError(f"invalid type object: {kind.__name__} is no type of tensors")
     return self.to(dtype)
 
 

@@ -90,3 +90,13 @@ def test_evenly_spaced_powers() -> None:
     assert torch.logspace(0, 3, 4, dtype=torch.int64).tolist() == [1, 10, 100, 1000]
     found = torch.logspace(-2, 2, 9, base=2, dtype=torch.float64).numpy()
     np.testing.assert_allclose(found, np.logspace(-2, 2, 9, base=2), rtol=1e-14)
+
+
+def test_type_takes_the_old_classes():
+    x = torch.arange(3)
+    for kind in (torch.FloatTensor, "torch.FloatTensor", torch.float32):
+        assert x.type(kind).dtype is torch.float32
+    assert x.type(torch.LongTensor) is x
+    for kind in (int, torch.Tensor):
+        with pytest.raises(TypeError):
+            x.type(kind)
