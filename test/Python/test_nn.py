@@ -152,6 +152,68 @@ def test_load_names_everything_that_is_wrong():
         model.load_state_dict(3)
 
 
+def test_load_takes_the_real_parts_of_complex_values():
+    layer = nn.Linear(2, 2)
+    weight = torch.tensor([[1 + 2j, 3], [5j, 6 - 1j]])
+    with pytest.warns(UserWarning, match="discards the imaginary part"):
+        layer.load_state_dict({"weight": weight.t(), "bias": weight[1]})
+    assert layer.weight.tolist() == [[1, 0], [3, 6]] and layer.bias.tolist() == [0, 6]
+
+
+def test_load_names_values_that_cannot_be_copied():
+    state = {"weight": torch.ones(2, 2, device="meta"), "bias": torch.ones(2)}
+    with pytest.raises(RuntimeError, match=r'named "weight".*an exception occurred'):
+        nn.Linear(2, 2).load_state_dict(state)
+
+
+def test_zeroed_gradients_stay_the_same_tensors():
+    layer = nn.Linear(2, 2)
+    layer(torch.ones(1, 2)).sum().backward()
+    grad = layer.weight.grad
+    layer.zero_grad(False)
+    assert grad is layer.weight.grad and grad.sum().item() == 0
+    layer.zero_grad()
+    (layer(torch.ones(1, 2)) ** 2).sum().backward(create_graph=True)
+    grad = layer.weight.grad
+    assert grad.requires_grad
+    layer.zero_grad(set_to_none=False)
+    assert grad is layer.weight.grad and grad.grad_fn is None and not grad.requires_grad
+
+
+def test_losses_refuse_what_does_not_fit():
+    F = nn.functional
+    ones = torch.ones(2, 3)
+    for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
+        for weight in (torch.ones(3), torch.ones(2, 1)):
+            with pytest.raises(ValueError, match="same size"):
+                loss(ones, 0 * ones, weight=weight)
+        assert loss(ones, 2 * ones, weight=ones).item() in (1.0, 0.5)
+    log_probs = torch.randn(5, 2, 4).log_softmax(2)
+    rows, flat = torch.tensor([[1, 2], [1, 2]]), torch.tensor([1, 2, 3])
+    times = torch.tensor([5, 5])
+    for targets, lengths, text in (
+        (rows, [3, 1], "size at least 3 at dimension 1, but got size 2"),
+        (torch.tensor([[1, 2]] * 3), [1, 1], "size 2 at dimension 0, but got size 3"),
+        (flat, [3, 1], "size 4 at dimension 0, but got size 3"),
+        (flat, [1, 1], "size 2 at dimension 0, but got size 3"),
+        (flat, [4, -1], "at least 0, but got value -1"),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            F.ctc_loss(log_probs, targets, times, torch.tensor(lengths))
+    with pytest.raises(RuntimeError, match="input_lengths.*-5"):
+        F.ctc_loss(log_probs, flat, torch.tensor([5, -5]), torch.tensor([2, 1]))
+    same = F.ctc_loss(log_probs, torch.tensor([1, 2, 1]), times, torch.tensor([2, 1]))
+    assert same.item() == F.ctc_loss(log_probs, rows, times, torch.tensor([2, 1])).item()
+
+
+def test_cosine_similarity_counts_dimensions_after_broadcasting():
+    a, b = torch.tensor([3.0, 4.0]), torch.tensor([[3.0, 4.0], [4.0, 3.0]])
+    got = nn.functional.cosine_similarity(a, b, dim=1)
+    np.testing.assert_allclose(got.numpy(), [1.0, 0.96], rtol=1e-6)
+    with pytest.raises(IndexError):
+        nn.functional.cosine_similarity(a, b, dim=2)
+
+
 def test_load_with_assign_takes_the_tensors():
     model = nn.Linear(2, 2)
     state = {"weight": torch.zeros(2, 2), "bias": torch.ones(2)}

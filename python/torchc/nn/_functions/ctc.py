@@ -54,6 +54,26 @@ def _sequence_loss(log_probs, labels: list[int], blank: int):
     return loss + (total - total.detach())
 
 
+def _check_targets(targets, lengths: list[int], batch: int):
+    """Raises RuntimeError unless the targets have the rows and elements that the lengths speak of."""
+    if targets.dim() == 1:
+        fits, want, dim = targets.size(0) == sum(lengths), f"size {sum(lengths)}", 0
+    elif targets.dim() != 2:
+        raise RuntimeError(
+            f"ctc_loss(): expected targets of 1 or 2 dimensions, got {targets.dim()}"
+        )
+    elif targets.size(0) != batch:
+        fits, want, dim = False, f"size {batch}", 0
+    else:
+        longest = max(lengths, default=0)
+        fits, want, dim = targets.size(1) >= longest, f"size at least {longest}", 1
+    if not fits:
+        raise RuntimeError(
+            f"Expected tensor to have {want} at dimension {dim}, but got size {targets.size(dim)} for argument #2 "
+            f"'targets' (while checking arguments for ctc_loss)"
+        )
+
+
 def ctc(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity):
     """See `functional.ctc_loss`."""
     single = log_probs.dim() == 2
@@ -69,6 +89,12 @@ def ctc(log_probs, targets, input_lengths, target_lengths, blank, reduction, zer
         )
     if not 0 <= blank < log_probs.size(2):
         raise RuntimeError("blank must be in label range")
+    for name, lengths in (("input", times), ("target", targets_of)):
+        if min(lengths, default=0) < 0:
+            raise RuntimeError(
+                f"Expected {name}_lengths to have value at least 0, but got value {min(lengths)}"
+            )
+    _check_targets(targets, targets_of, batch)
     labels = targets.tolist()
     if targets.dim() == 1:
         rest, rows = labels, []

@@ -39,7 +39,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
             f"expected common dtype to be floating point, yet common dtype is {_C.promote_types(x1.dtype, x2.dtype)}"
         )
     dtype = _C.promote_types(x1.dtype, x2.dtype)
-    x1, x2 = x1.to(dtype), x2.to(dtype)
+    x1, x2 = _C.broadcast_tensors(x1.to(dtype), x2.to(dtype))
     norms = [vector_norm(x, 2, dim, True).clamp(min=eps) for x in (x1, x2)]
     return ((x1 / norms[0]) * (x2 / norms[1])).sum(dim)
 

@@ -41,10 +41,15 @@ def _reduced(terms, reduction: str):
     return terms.mean() if reduction == "mean" else terms.sum()
 
 
-def _weighted(terms, weight, reduction: str):
-    """The reduction of weighted terms, whose mean divides by the sum of the weights."""
+def _weighted(terms, weight, reduction: str, size):
+    """The reduction of weighted terms, whose mean divides by the sum of the weights.
+
+    Raises ValueError unless the weights have `size`, that of the loss's input.
+    """
     if weight is None:
         return _reduced(terms, reduction)
+    if weight.size() != size:
+        raise ValueError("Weights and input must have the same size.")
     terms = terms * weight
     if reduction == "mean":
         return terms.sum() / weight.expand(terms.shape).sum()
@@ -134,14 +139,14 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     reduction = _reduction.resolve(reduction, size_average, reduce)
     _warn_of_sizes("mse_loss", input, target)
     difference = input - target
-    return _weighted(difference * difference, weight, reduction)
+    return _weighted(difference * difference, weight, reduction, input.size())
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """Absolute difference of each pair of elements (broadcast), reduced."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
     _warn_of_sizes("l1_loss", input, target)
-    return _weighted((input - target).abs(), weight, reduction)
+    return _weighted((input - target).abs(), weight, reduction, input.size())
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
@@ -164,7 +169,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     _warn_of_sizes("huber_loss", input, target)
     d = (input - target).abs()
     terms = _C.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
-    return _weighted(terms, weight, reduction)
+    return _weighted(terms, weight, reduction, input.size())
 
 
 def _xlogy(x, y):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict, namedtuple
 
 from torchc import _C
@@ -22,6 +23,22 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
         return super().__repr__() if any(self) else "<All keys matched successfully>"
 
     __str__ = __repr__
+
+
+def _loses_parts(new, current) -> bool:
+    return new.dtype.is_complex and not current.dtype.is_complex and new.device.type == "cpu"
+
+
+def _real_part(value):
+    """The real parts of a complex tensor: every other number of its memory."""
+    warnings.warn(
+        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=6
+    )
+    dtype = _C.float64 if value.dtype is _C.complex128 else _C.float32
+    strides = tuple(2 * stride for stride in value.stride())
+    return _C._storage_view(
+        value.detach(), dtype, 2 * value.storage_offset(), tuple(value.shape), strides
+    )
 
 
 class StateDict:
@@ -110,8 +127,14 @@ class StateDict:
                 new = Parameter(new, requires_grad=current.requires_grad)
             setattr(self, name, new)
         else:
-            with no_grad():
-                current.copy_(new)
+            try:
+                with no_grad():
+                    current.copy_(_real_part(new) if _loses_parts(new, current) else new)
+            except Exception as error:
+                errors.append(
+                    f'While copying the parameter named "{key}", whose dimensions in the model are {current.size()} '
+                    f"and whose dimensions in the checkpoint are {new.size()}, an exception occurred : {error.args}."
+                )
 
     def _load_from_state_dict(
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

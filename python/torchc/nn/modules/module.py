@@ -497,9 +497,13 @@ class Module(Hooks, StateDict):
             if set_to_none:
                 parameter.grad = None
             elif parameter.grad is not None:
+                grad = parameter.grad
+                if not grad.is_leaf:  # of a backward pass with create_graph
+                    grad.detach_()
+                else:
+                    grad.requires_grad_(False)
                 with no_grad():
-                    parameter.grad = parameter.grad.detach()
-                    parameter.grad.zero_()
+                    grad.zero_()
 
     # Printing.
 
