@@ -49,6 +49,13 @@ def test_dump_that_cannot_be_written_keeps_the_program_eager(tmp_path):
     assert "compile-failed: dump: cannot write" in log.read_text()
 
 
+def test_log_that_cannot_be_written_is_said_in_one_line(tmp_path):
+    for path in (tmp_path, tmp_path / "missing" / "log"):
+        err = run("import torchc; torchc.compile(abs)", TORCHC_LOG=str(path))
+        assert err.startswith(f"torchc: warning: TORCHC_LOG: cannot write {path}: ")
+        assert err.count("\n") == 1
+
+
 def test_unknown_choice_is_refused():
     code = """
 import torchc

@@ -33,9 +33,14 @@ def _helper() -> tuple[str, str]:
 
 
 def _write_log(path: str) -> None:
-    """Appends the process's records to the file that TORCHC_LOG names."""
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(records())
+    """Appends the process's records to the file that TORCHC_LOG names; says so in one line where that fails."""
+    try:
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(records())
+    except OSError as error:
+        print(
+            f"torchc: warning: TORCHC_LOG: cannot write {path}: {error.strerror}", file=sys.stderr
+        )
 
 
 @functools.cache
