@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections import defaultdict
 
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
@@ -93,9 +92,7 @@ class GradScaler:
         self._scale, self._growth_tracker = float(init_scale), 0
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
-        self._found: dict = defaultdict(
-            lambda: None
-        )  # by optimizer: whether a gradient was inf or NaN
+        self._found: dict = {}  # by optimizer: whether a gradient was inf or NaN
 
     def is_enabled(self) -> bool:
         """Whether it does anything."""
@@ -118,7 +115,7 @@ class GradScaler:
         """Divides the optimizer's gradients by the factor. Raises RuntimeError the second time before an update."""
         if not self._enabled:
             return
-        if self._found[id(optimizer)] is not None:
+        if id(optimizer) in self._found:
             raise RuntimeError(
                 "unscale_() has already been called on this optimizer since the last update()."
             )
@@ -137,7 +134,7 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        if self._found[id(optimizer)] is None:
+        if id(optimizer) not in self._found:
             self.unscale_(optimizer)
         return None if self._found[id(optimizer)] else optimizer.step(*args, **kwargs)
 
@@ -147,7 +144,7 @@ class GradScaler:
             return
         if new_scale is not None:
             self._scale = float(new_scale)
-        elif not any(found is not None for found in self._found.values()):
+        elif not self._found:
             raise AssertionError("No inf checks were recorded prior to update.")
         elif any(self._found.values()):
             self._scale *= self._backoff_factor
@@ -158,6 +155,14 @@ class GradScaler:
                 self._scale *= self._growth_factor
                 self._growth_tracker = 0
         self._found.clear()
+
+    def __getstate__(self):
+        if self._found:
+            raise AssertionError(
+                "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after "
+                "scaler.update()."
+            )
+        return self.__dict__.copy()
 
     def state_dict(self) -> dict:
         """The state; empty when off."""

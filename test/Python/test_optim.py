@@ -1,5 +1,9 @@
 """SGD against its formula in NumPy, and what every optimizer does with groups and state."""
 
+import copy
+import math
+import pickle
+
 import numpy as np
 import pytest
 
@@ -113,3 +117,37 @@ def test_state_dict_round_trip_continues_the_same_way():
     assert np.array_equal(p.detach().numpy(), q.detach().numpy())
     with pytest.raises(ValueError, match="size"):
         SGD([parameter([1.0]), parameter([1.0])]).load_state_dict(state)
+
+
+class Halving:
+    """A scale function with a state."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return 0.5**x
+
+
+@pytest.mark.parametrize("function", [lambda x: 0.5**x, Halving(), None, math.cos])
+def test_cyclic_rates_continue_from_a_pickled_state(function):
+    def make():
+        optimizer = SGD([parameter([1.0])], lr=0.1, momentum=0.9)
+        scale = copy.copy(function)
+        return optimizer, torch.optim.lr_scheduler.CyclicLR(
+            optimizer, 0.1, 1.0, step_size_up=3, scale_fn=scale
+        )
+
+    def run(optimizer, scheduler, count):
+        for _ in range(count):
+            optimizer.step()
+            scheduler.step()
+        return scheduler.get_last_lr()
+
+    first, second = make(), make()
+    run(*first, 4)
+    second[1].load_state_dict(pickle.loads(pickle.dumps(first[1].state_dict())))
+    if isinstance(function, Halving):
+        assert second[1]._scale_fn_custom.calls == first[1]._scale_fn_custom.calls > 1
+    assert run(*first, 3) == run(*second, 3)

@@ -1,5 +1,8 @@
 """assert_close, dtype limits, and the names that every PyTorch program asks for."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -102,6 +105,20 @@ def test_grad_scaler_skips_bad_steps():
     scaler.step(optimizer)
     scaler.update()
     assert p.item() == -1.0 and scaler.get_scale() == 8.0
+
+
+def test_grad_scaler_is_pickled_between_steps():
+    scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+    for other in (copy.deepcopy(scaler), pickle.loads(pickle.dumps(scaler))):
+        assert other.state_dict() == scaler.state_dict()
+        parameter = torch.nn.Parameter(torch.ones(1))
+        optimizer = torch.optim.SGD([parameter], lr=1.0)
+        other.scale(parameter.sum()).backward()
+        other.step(optimizer)
+        with pytest.raises(AssertionError, match="at the end after scaler.update"):
+            pickle.dumps(other)
+        other.update()
+        assert parameter.item() == 0
 
 
 def test_trees():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 import warnings
 import weakref
 from typing import Any
@@ -88,6 +89,14 @@ class LRScheduler:
             self.step()
         finally:
             self._is_initial = False
+
+    @staticmethod
+    def _function_state(function):
+        """What a state_dict holds of a callable: an object's attributes, None of a function."""
+        if function is None or isinstance(function, types.FunctionType):
+            return None
+        attributes = getattr(function, "__dict__", None)
+        return None if attributes is None else attributes.copy()
 
     def state_dict(self) -> dict:
         """Everything but the optimizer."""

@@ -186,6 +186,20 @@ class CyclicLR(_Momentum):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
+    def state_dict(self):
+        """As in LRScheduler; a callable object `scale_fn` is saved as its attributes, a function as None."""
+        state = super().state_dict()
+        state["_scale_fn_custom"] = self._function_state(self._scale_fn_custom)
+        return state
+
+    def load_state_dict(self, state_dict):
+        """As in LRScheduler; attributes of a callable object are restored."""
+        state = dict(state_dict)
+        saved = state.pop("_scale_fn_custom", None)
+        if saved is not None:
+            self._scale_fn_custom.__dict__.update(saved)
+        super().load_state_dict(state)
+
     def scale_fn(self, x) -> float:
         """The height of a cycle (or iteration), as a part of the full one."""
         if self._scale_fn_custom is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from bisect import bisect_right
 from collections import Counter
 
@@ -37,10 +36,7 @@ class _Functions(LRScheduler):
         """As in LRScheduler; a callable object is saved as its attributes, a function as None."""
         skipped = ("optimizer", "lr_lambdas")
         state = {key: value for key, value in self.__dict__.items() if key not in skipped}
-        state["lr_lambdas"] = [
-            None if isinstance(fn, types.FunctionType) else fn.__dict__.copy()
-            for fn in self.lr_lambdas
-        ]
+        state["lr_lambdas"] = [self._function_state(fn) for fn in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict):
