@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "synchronize"]
+from torchc.backends._absent import *  # noqa: F403
+from torchc.backends._absent import __all__ as _common
 
-
-def is_available() -> bool:
-    """False."""
-    return False
-
-
-def device_count() -> int:
-    """0."""
-    return 0
-
-
-def synchronize(device=None) -> None:
-    """Nothing: no work is waiting anywhere."""
-
-
-def empty_cache() -> None:
-    """Nothing: there is no cache."""
-
-
-def manual_seed(seed: int) -> None:
-    """Nothing: no device has a generator."""
-
-
-manual_seed_all = manual_seed
+__all__ = [*_common, "set_device"]
 
 
 def set_device(device) -> None:

@@ -7,6 +7,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from torchc.backends._absent import (
+    device_count,
+    empty_cache,
+    is_available,
+    manual_seed,
+    manual_seed_all,
+    synchronize,
+)
 from torchc.cuda import amp
 
 __all__ = [
@@ -55,11 +63,6 @@ def _unavailable(*args, **kwargs):
     raise AssertionError("torchc is not compiled with CUDA enabled")
 
 
-def is_available() -> bool:
-    """False."""
-    return False
-
-
 def is_initialized() -> bool:
     """False."""
     return False
@@ -68,11 +71,6 @@ def is_initialized() -> bool:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """False: there is no device."""
     return False
-
-
-def device_count() -> int:
-    """0."""
-    return 0
 
 
 def init():
@@ -140,23 +138,8 @@ def set_device(device) -> None:
         _unavailable()
 
 
-def synchronize(device=None) -> None:
-    """Nothing: no work is waiting anywhere."""
-
-
-def empty_cache() -> None:
-    """Nothing: there is no cache."""
-
-
 def ipc_collect() -> None:
     """Nothing."""
-
-
-def manual_seed(seed: int) -> None:
-    """Nothing: no device has a generator."""
-
-
-manual_seed_all = manual_seed
 
 
 def seed() -> None:

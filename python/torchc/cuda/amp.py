@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchc import amp as _amp
+from torchc.amp import custom_bwd, custom_fwd
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
@@ -28,13 +29,3 @@ class GradScaler(_amp.GradScaler):
         super().__init__(
             "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
         )
-
-
-def custom_fwd(fwd=None, **kwargs):
-    """`fwd` itself: there is no autocast on CUDA."""
-    return (lambda f: f) if fwd is None else fwd
-
-
-def custom_bwd(bwd=None, **kwargs):
-    """`bwd` itself: there is no autocast on CUDA."""
-    return (lambda f: f) if bwd is None else bwd

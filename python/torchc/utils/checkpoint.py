@@ -75,12 +75,8 @@ def checkpoint(
 
     The values are the function's own. Raises RuntimeError in backward when the second run differs.
     """
-    try:
-        from torchc.autograd.graph import saved_tensors_hooks
-    except ImportError:
-        raise Unsupported(
-            "utils.checkpoint.checkpoint: needs autograd.graph.saved_tensors_hooks"
-        ) from None
+    from torchc.autograd.graph import saved_tensors_hooks
+
     if context_fn is not None:
         raise Unsupported("utils.checkpoint.checkpoint(context_fn=...)")
     if not _C.is_grad_enabled():

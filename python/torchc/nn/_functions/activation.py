@@ -225,7 +225,10 @@ def threshold(input, threshold, value, inplace=False):
 
 def threshold_(input, threshold, value):
     """`threshold` in place."""
-    return _run(lambda x: _C.where(x > threshold, x, _C.full_like(x, value)), input, True)
+    return _threshold(input, threshold, value, True)
+
+
+_threshold = threshold  # an argument of threshold_ has the function's name
 
 
 def _old_dim(input) -> int:

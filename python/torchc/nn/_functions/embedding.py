@@ -26,7 +26,8 @@ def _renorm(weight, indices, max_norm, norm_type):
     weight.copy_(_C.where(long, weight * (max_norm / (norms + 1e-7)), weight))
 
 
-def _padding(padding_idx, rows: int):
+def padding_row(padding_idx, rows: int):
+    """The padding row counted from 0, None for none. Raises AssertionError for one that doesn't exist."""
     if padding_idx is None:
         return None
     if not -rows <= padding_idx < rows:
@@ -65,7 +66,7 @@ def embedding(
             "embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             f"Long, Int; but got {input.type()} instead"
         )
-    padding_idx = _padding(padding_idx, weight.size(0))
+    padding_idx = padding_row(padding_idx, weight.size(0))
     if max_norm is not None:
         _renorm(weight.detach(), input, max_norm, norm_type)
     flat = input.reshape(-1).to(_C.int64)
@@ -124,7 +125,7 @@ def embedding_bag(
         raise ValueError("mode has to be one of sum, mean or max")
     bounds = _bounds(input, offsets, include_last_offset)
     flat = input.reshape(-1)
-    padding_idx = _padding(padding_idx, weight.size(0))
+    padding_idx = padding_row(padding_idx, weight.size(0))
     rows = embedding(flat, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)

@@ -71,10 +71,6 @@ def _parse_to(args, kwargs):
     return device, dtype
 
 
-def _indent(text: str) -> str:
-    return text.replace("\n", "\n  ")
-
-
 def _addindent(text: str, spaces: int) -> str:
     """All lines but the first moved to the right; libraries that print modules themselves use it."""
     return text.replace("\n", "\n" + " " * spaces)
@@ -517,7 +513,9 @@ class Module(Hooks, StateDict):
     def __repr__(self):
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({name}): {_indent(repr(module))}" for name, module in self._modules.items()]
+        children = [
+            f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()
+        ]
         if len(lines) <= 1 and not children:
             return f"{self._get_name()}({extra})"
         return f"{self._get_name()}(\n  " + "\n  ".join([*lines, *children]) + "\n)"

@@ -6,18 +6,11 @@ from torchc import _C
 from torchc.autograd.grad_mode import no_grad
 from torchc.nn import functional as F
 from torchc.nn import init
+from torchc.nn._functions.embedding import padding_row
 from torchc.nn.modules.module import Module, factory_options
 from torchc.nn.parameter import Parameter
 
 __all__ = ["Embedding", "EmbeddingBag"]
-
-
-def _padding(padding_idx, rows: int):
-    if padding_idx is None:
-        return None
-    if not -rows <= padding_idx < rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
-    return padding_idx % rows
 
 
 class _Table(Module):
@@ -25,7 +18,7 @@ class _Table(Module):
 
     def _setup(self, num_embeddings, embedding_dim, padding_idx, given, freeze, device, dtype):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.padding_idx = _padding(padding_idx, num_embeddings)
+        self.padding_idx = padding_row(padding_idx, num_embeddings)
         if given is None:
             data = _C.empty(num_embeddings, embedding_dim, **factory_options(device, dtype))
             self.weight = Parameter(data, requires_grad=not freeze)

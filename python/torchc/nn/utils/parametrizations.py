@@ -7,6 +7,7 @@ from torchc.autograd.grad_mode import no_grad
 from torchc.errors import Unsupported
 from torchc.nn.modules.module import Module
 from torchc.nn.utils import parametrize
+from torchc.nn.utils.spectral_norm import matrix_of, unit
 from torchc.nn.utils.weight_norm import norm_except_dim
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
@@ -52,27 +53,23 @@ class _SpectralNorm(Module):
             from torchc.nn import init
 
             self.n_power_iterations = n_power_iterations
-            matrix = self._matrix(weight.detach())
+            matrix = matrix_of(weight.detach(), self.dim)
             for name, size in (("_u", matrix.size(0)), ("_v", matrix.size(1))):
                 start = init.normal_(_C.empty(size, dtype=weight.dtype))
-                self.register_buffer(name, _unit(start, eps))
+                self.register_buffer(name, unit(start, eps))
             self._iterate(matrix, 15)
-
-    def _matrix(self, weight):
-        order = (self.dim, *(d for d in range(weight.dim()) if d != self.dim))
-        return weight.permute(*order).flatten(1)
 
     @no_grad()
     def _iterate(self, matrix, times: int):
         for _ in range(times):
-            self._u.copy_(_unit(matrix @ self._v, self.eps))
-            self._v.copy_(_unit(matrix.t() @ self._u, self.eps))
+            self._u.copy_(unit(matrix @ self._v, self.eps))
+            self._v.copy_(unit(matrix.t() @ self._u, self.eps))
 
     def forward(self, weight):
         """The normed weight; training improves the vectors first."""
         if weight.dim() == 1:
             return weight / (weight * weight).sum().sqrt().clamp(min=self.eps)
-        matrix = self._matrix(weight)
+        matrix = matrix_of(weight, self.dim)
         if self.training:
             self._iterate(matrix.detach(), self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()
@@ -81,10 +78,6 @@ class _SpectralNorm(Module):
     def right_inverse(self, value):
         """The value itself."""
         return value
-
-
-def _unit(vector, eps: float):
-    return vector / (vector * vector).sum().sqrt().clamp(min=eps)
 
 
 def spectral_norm(

@@ -10,7 +10,14 @@ from torchc.nn.parameter import Parameter
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
 
-def _unit(vector, eps: float):
+def matrix_of(weight, dim: int):
+    """The weight as a matrix whose rows are dimension `dim`."""
+    order = (dim, *(d for d in range(weight.dim()) if d != dim))
+    return weight.permute(*order).flatten(1)
+
+
+def unit(vector, eps: float):
+    """vector / max(its length, eps)."""
     return vector / (vector * vector).sum().sqrt().clamp(min=eps)
 
 
@@ -24,20 +31,16 @@ class SpectralNorm:
             )
         self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
 
-    def _matrix(self, weight):
-        order = (self.dim, *(d for d in range(weight.dim()) if d != self.dim))
-        return weight.permute(*order).flatten(1)
-
     def compute_weight(self, module, do_power_iteration: bool):
         """The normed weight."""
         weight = getattr(module, self.name + "_orig")
         u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
-        matrix = self._matrix(weight)
+        matrix = matrix_of(weight, self.dim)
         if do_power_iteration:
             with no_grad():
                 for _ in range(self.n_power_iterations):
-                    v.copy_(_unit(matrix.t() @ u, self.eps))
-                    u.copy_(_unit(matrix @ v, self.eps))
+                    v.copy_(unit(matrix.t() @ u, self.eps))
+                    u.copy_(unit(matrix @ v, self.eps))
             u, v = u.clone(), v.clone()
         return weight / (u * (matrix @ v)).sum()
 
@@ -74,14 +77,14 @@ def spectral_norm(
     weight = module._parameters[name]
     if weight is None:
         raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
-    matrix = fn._matrix(weight.detach())
+    matrix = matrix_of(weight.detach(), dim)
     delattr(module, name)
     module.register_parameter(name + "_orig", weight)
     # Not a parameter any more, but forward before the first hook may read it.
     setattr(module, name, weight.data)
     for end, size in (("_u", matrix.size(0)), ("_v", matrix.size(1))):
         start = init.normal_(_C.empty(size, dtype=weight.dtype))
-        module.register_buffer(name + end, _unit(start, eps))
+        module.register_buffer(name + end, unit(start, eps))
     module.register_forward_pre_hook(fn)
     return module
 

@@ -7,18 +7,17 @@ from torchc import _C
 __all__ = ["integers", "permutation", "seed_from"]
 
 
+def _options(generator) -> dict:
+    return {} if generator is None else {"generator": generator}
+
+
 def _uniform(count: int, generator):
-    options = {} if generator is None else {"generator": generator}
-    return _C.rand(count, dtype=_C.float64, **options)
+    return _C.rand(count, dtype=_C.float64, **_options(generator))
 
 
 def permutation(count: int, generator=None) -> list[int]:
     """0 to count - 1 in random order."""
-    if hasattr(_C, "randperm"):
-        options = {} if generator is None else {"generator": generator}
-        return _C.randperm(count, **options).tolist()
-    keys = _uniform(count, generator).tolist()
-    return sorted(range(count), key=keys.__getitem__)
+    return _C.randperm(count, **_options(generator)).tolist()
 
 
 def integers(high: int, count: int, generator=None) -> list[int]:
