@@ -1,8 +1,10 @@
 #include "compiler/link/Files.h"
 #include "compiler/link/Link.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -28,8 +30,23 @@ bool writeAll(int fd, StringRef bytes) {
   return true;
 }
 
+/// What a path means once its symbolic links are followed, also when there is nothing at their end. A circle of links is
+/// left for the system to report.
+static std::string followLinks(std::string path) {
+  constexpr int mostLinks = 40; // as many as Linux follows
+  char target[PATH_MAX];
+  for (int i = 0; i < mostLinks; ++i) {
+    ssize_t n = ::readlink(path.c_str(), target, sizeof target);
+    if (n <= 0 || size_t(n) == sizeof target)
+      break;
+    StringRef to(target, size_t(n)), folder = sys::path::parent_path(path);
+    path = to.starts_with("/") || folder.empty() ? to.str() : (folder + "/" + to).str();
+  }
+  return path;
+}
+
 bool OutputFile::open(StringRef p, Diag &diag) {
-  path = p.str();
+  path = followLinks(p.str());
   struct stat s;
   if (p.empty())
     return diag.fail(ErrorKind::Value, "the output's path is empty");

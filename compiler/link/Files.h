@@ -13,7 +13,7 @@ namespace torchc::link {
 class OutputFile {
 public:
   /// Refuses a path whose folder can't be written, or that names something else than a regular
-  /// file.
+  /// file. Symbolic links are followed: they stay, and the file at their end is replaced.
   bool open(llvm::StringRef path, Diag &diag);
   ~OutputFile();
   const std::string &temp() const { return tempPath; }

@@ -3,6 +3,16 @@
 
 int rename(const char *from, const char *to);
 int unlink(const char *path);
+char *realpath(const char *path, char *to);
+
+// The kernel's struct statx, the same on every architecture; glibc has it since 2.28.
+typedef struct {
+  _Alignas(8) uint8_t before[28];
+  uint16_t mode;
+  uint8_t rest[226];
+} RtStatus;
+int statx(int folder, const char *path, int flags, unsigned mask, RtStatus *to);
+enum { rtHere = -100, rtNoFollow = 0x100, rtStatType = 1, rtExclusive = 0200, rtExists = 17, rtPathMax = 4096 };
 
 // NumPy has no bf16; ml_dtypes writes it as two raw bytes.
 static const struct {
@@ -192,7 +202,7 @@ static size_t formatHeader(const DLTensor *t, char *to, size_t room) {
   text.used += 3; // minor version and length are filled in below
   rtAppend(&text, "{'descr': '%.4s', 'fortran_order': False, 'shape': (", npyTypes[type].name);
   for (int i = 0; i < t->ndim; ++i)
-    rtAppend(&text, "%lld,%s", (long long)t->shape[i], i + 1 < t->ndim ? " " : "");
+    rtAppend(&text, "%s%lld%s", i ? " " : "", (long long)t->shape[i], i + 1 < t->ndim || t->ndim == 1 ? "," : "");
   rtAppend(&text, "), }");
   while ((text.used + 1) % 64)
     to[text.used++] = ' ';
@@ -203,21 +213,76 @@ static size_t formatHeader(const DLTensor *t, char *to, size_t room) {
   return text.used;
 }
 
-int torchc_npy_write(const DLTensor *t, const char *path, char *error, size_t errorBytes) {
-  char header[1024 + 64], temp[4096];
-  if ((size_t)snprintf(temp, sizeof temp, "%s.temp", path) >= sizeof temp)
-    return fail(error, errorBytes, path, "the path is too long");
+static int writeTensor(int fd, const DLTensor *t) {
+  char header[1024 + 64];
   size_t bytes = t->dtype.bits / 8, headerBytes = formatHeader(t, header, 1024);
   for (int i = 0; i < t->ndim; ++i)
     bytes *= (size_t)t->shape[i];
-  int fd = open(temp, rtWriteOnly | rtCreate | rtTruncate | rtCloseOnExec, 0666);
-  if (fd < 0)
-    return fail(error, errorBytes, path, strerror(rtErrno));
   int ok = writeAll(fd, header, headerBytes) && writeAll(fd, (uint8_t *)t->data + t->byte_offset, bytes);
-  ok = close(fd) == 0 && ok;
-  if (ok && rename(temp, path) == 0)
+  int error = ok ? 0 : rtErrno;
+  if (close(fd) && ok)
+    return 0;
+  rtErrno = error;
+  return ok;
+}
+
+/// A device or a pipe: there is nothing to rename, and nothing half-written to hide.
+static int isSpecial(const char *path) {
+  RtStatus s;
+  enum { kind = 0170000, regular = 0100000, folder = 0040000 };
+  if (statx(rtHere, path, 0, rtStatType, &s))
+    return 0;
+  return (s.mode & kind) != regular && (s.mode & kind) != folder;
+}
+
+/// The file that `path` leads to through symbolic links; `made`: it is new and empty.
+static int resolve(const char *path, char *real, int *made) {
+  RtStatus s;
+  *made = 0;
+  if (realpath(path, real))
     return 1;
-  fail(error, errorBytes, path, strerror(rtErrno));
-  unlink(temp);
+  if (statx(rtHere, path, rtNoFollow, rtStatType, &s) == 0) { // a link to nothing
+    int fd = open(path, rtWriteOnly | rtCreate | rtCloseOnExec, 0666);
+    *made = fd >= 0 && close(fd) == 0;
+    return *made && realpath(path, real);
+  }
+  snprintf(real, rtPathMax, "%s", path);
+  return 1;
+}
+
+/// Opens a new file next to `real`.
+static int openTemp(const char *real, char *temp, size_t room) {
+  int fd = -1;
+  for (int i = 0; i < 1000 && fd < 0; ++i) {
+    snprintf(temp, room, "%s.temp%d", real, i);
+    fd = open(temp, rtWriteOnly | rtCreate | rtExclusive | rtCloseOnExec, 0666);
+    if (fd < 0 && rtErrno != rtExists)
+      break;
+  }
+  return fd;
+}
+
+int torchc_npy_write(const DLTensor *t, const char *path, char *error, size_t errorBytes) {
+  char real[rtPathMax], temp[rtPathMax + 16];
+  int made = 0;
+  if (strlen(path) >= rtPathMax)
+    return fail(error, errorBytes, path, "the path is too long");
+  if (isSpecial(path)) {
+    int fd = open(path, rtWriteOnly | rtCloseOnExec);
+    return (fd >= 0 && writeTensor(fd, t)) || fail(error, errorBytes, path, strerror(rtErrno));
+  }
+  if (!resolve(path, real, &made))
+    return fail(error, errorBytes, path, strerror(rtErrno));
+  int fd = openTemp(real, temp, sizeof temp);
+  if (fd < 0) {
+    fail(error, errorBytes, path, strerror(rtErrno));
+  } else if (writeTensor(fd, t) && rename(temp, real) == 0) {
+    return 1;
+  } else {
+    fail(error, errorBytes, path, strerror(rtErrno));
+    unlink(temp);
+  }
+  if (made)
+    unlink(real);
   return 0;
 }

@@ -20,7 +20,8 @@ typedef struct Npy {
 const char *torchc_npy_parse(Npy *npy, void *file, size_t bytes);
 // Reads a file; free(npy->file) ends it. False and a text in `error` when that fails.
 int torchc_npy_read(Npy *npy, const char *path, char *error, size_t errorBytes);
-// Writes a dense tensor to `path`.temp and renames it, so that no half-written file is seen.
+// Writes a dense tensor to a new file next to `path` and renames it, so that no half-written file is seen. A symbolic
+// link is followed; a device or a pipe is written to.
 int torchc_npy_write(const DLTensor *tensor, const char *path, char *error, size_t errorBytes);
 
 #ifdef __cplusplus

@@ -1,0 +1,134 @@
+"""The command and its artefacts in a user's hands: where they write, and what they say when something is missing."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pty
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+
+torchc = pytest.importorskip("torchc", exc_type=ImportError)
+np = pytest.importorskip("numpy")
+
+from torchc import export, nn  # noqa: E402 - after the skip
+
+TORCHC = pathlib.Path(torchc._C.__file__).resolve().parents[2] / "bin" / "torchc"
+NO_SPACE = "No space left on device"
+
+pytestmark = pytest.mark.skipif(not TORCHC.is_file(), reason="the compiler isn't built")
+
+
+def run(folder: pathlib.Path, *command, **options) -> subprocess.CompletedProcess:
+    """Runs a command in `folder`."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run([str(c) for c in command], cwd=folder, text=True, timeout=120, **options)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> pathlib.Path:
+    """A folder with net.tcz, the executable net, its input x.npy and the result want.npy."""
+    folder = tmp_path_factory.mktemp("made")
+    torchc.manual_seed(0)
+    net, x = nn.Linear(8, 4), torchc.rand(2, 8)
+    export.save(export.export(net, (x,)), folder / "net.tcz")
+    np.save(folder / "x.npy", x.numpy())
+    np.save(folder / "want.npy", net(x).detach().numpy())
+    done = run(folder, TORCHC, "compile", "net.tcz", "--emit=exe")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "wrote net\n"
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path) -> pathlib.Path:
+    """A copy of `made`."""
+    shutil.copytree(made, tmp_path / "f")
+    return tmp_path / "f"
+
+
+def node(path: pathlib.Path, minor: int) -> pathlib.Path:
+    """A private memory device: 3 is null, 7 is full."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, minor))
+        path.open("rb").close()
+    except PermissionError:
+        pytest.skip("only root makes devices")
+    return path
+
+
+def write(folder, output) -> subprocess.CompletedProcess:
+    """Runs the model with its result in `output`."""
+    return run(folder, "./net", "--input", "input=x.npy", "--output", f"output={output}")
+
+
+def test_a_result_is_what_numpy_writes(folder):
+    assert write(folder, "y.npy").returncode == 0
+    assert (folder / "y.npy").read_bytes() == (folder / "want.npy").read_bytes()
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2)])
+def test_a_header_is_what_numpy_writes(tmp_path, shape):
+    x = torchc.ones(shape)
+    export.save(export.export(lambda x: x + 1, (x,)), tmp_path / "f.tcz")
+    np.save(tmp_path / "x.npy", x.numpy())
+    np.save(tmp_path / "want.npy", x.numpy() + np.float32(1))
+    assert run(tmp_path, TORCHC, "compile", "f.tcz", "--emit=so", "-o", "f.so").returncode == 0
+    done = run(tmp_path, TORCHC, "run", "f.so", "--input", "x.npy", "--output", "y.npy")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "y.npy").read_bytes() == (tmp_path / "want.npy").read_bytes()
+
+
+def test_a_result_goes_into_a_device_and_leaves_it(folder):
+    null, full = node(folder / "null", 3), node(folder / "full", 7)
+    assert write(folder, "null").returncode == 0
+    done = write(folder, "full")
+    assert done.returncode == 1 and done.stderr == f"error: full: {NO_SPACE}\n"
+    assert null.is_char_device() and full.is_char_device()
+    (folder / "link").symlink_to("null")
+    assert write(folder, "link").returncode == 0
+    assert null.is_char_device() and (folder / "link").is_symlink()
+
+
+def test_a_result_goes_where_a_link_leads(folder):
+    (folder / "sub").mkdir()
+    (folder / "sub" / "y.npy").write_bytes(b"old")
+    (folder / "link").symlink_to("sub/y.npy")
+    (folder / "new").symlink_to("sub/new.npy")
+    want = (folder / "want.npy").read_bytes()
+    for link, target in (("link", "y.npy"), ("new", "new.npy")):
+        assert write(folder, link).returncode == 0
+        assert (folder / link).is_symlink()
+        assert (folder / "sub" / target).read_bytes() == want
+    assert sorted(f.name for f in (folder / "sub").iterdir()) == ["new.npy", "y.npy"]
+    (folder / "none").symlink_to("missing/y.npy")
+    done = write(folder, "none")
+    assert done.returncode == 1 and done.stderr == "error: none: No such file or directory\n"
+
+
+def test_other_files_of_a_folder_are_left_alone(folder):
+    for name in ("y.npy.temp", "y.npy.temp0"):
+        (folder / name).write_bytes(b"mine")
+    assert write(folder, "y.npy").returncode == 0
+    assert (folder / "y.npy").read_bytes() == (folder / "want.npy").read_bytes()
+    for name in ("y.npy.temp", "y.npy.temp0"):
+        assert (folder / name).read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("emit", ["exe", "so", "a", "o", "object", "trace"])
+def test_an_artefact_goes_where_a_link_leads(folder, emit):
+    (folder / "sub").mkdir()
+    (folder / "link").symlink_to("sub/first")
+    (folder / "sub" / "first").symlink_to("second")  # which isn't there
+    done = run(folder, TORCHC, "compile", "net.tcz", f"--emit={emit}", "-o", "link")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "link").is_symlink() and (folder / "sub" / "first").is_symlink()
+    assert (folder / "sub" / "second").stat().st_size > 0
+    null = node(folder / "null", 3)
+    done = run(folder, TORCHC, "compile", "net.tcz", f"--emit={emit}", "-o", "null")
+    assert done.returncode == 1 and "null: it is not a regular file" in done.stderr
+    assert null.is_char_device()
