@@ -11,7 +11,9 @@ typedef struct {
   Npy *tensors;         // the same order
   int64_t *symbols;
   const char *weightsPath;
+  const char *self; // the path of this program
   int selfTest;
+  int broken; // the error of standard output, once it had one
   char out[4096]; // pending standard output
   size_t used;
   char error[textBytes];
@@ -25,10 +27,16 @@ static void writeOut(int fd, const char *text, size_t n) {
     text += done;
     n -= (size_t)done;
   }
+  return 0;
+}
+
+static void writeText(Program *p, const char *text, size_t n) {
+  if (!p->broken)
+    p->broken = writeOut(1, text, n);
 }
 
 static void flush(Program *p) {
-  writeOut(1, p->out, p->used);
+  writeText(p, p->out, p->used);
   p->used = 0;
 }
 
@@ -122,8 +130,8 @@ static int parse(Program *p, int argc, char **argv) {
     if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
       return help(p);
     if (!strcmp(argv[i], "--signature")) {
-      writeOut(1, m->signature_json, strlen(m->signature_json));
-      writeOut(1, "\n", 1);
+      writeText(p, m->signature_json, strlen(m->signature_json));
+      writeText(p, "\n", 1);
       return 0;
     }
     if (!strcmp(argv[i], "--self-test")) {
@@ -315,6 +323,10 @@ int torchc_program(const torchc_model_table *m, int argc, char **argv) {
   int code = parse(p, argc, argv);
   if (code < 0)
     code = p->selfTest ? selfTest(p) : runModel(p);
+  if (p->broken && !code) {
+    snprintf(p->error, sizeof p->error, "stdout: %s", strerror(p->broken));
+    code = fail(p);
+  }
   for (size_t i = 0; i < count; ++i)
     free(p->tensors[i].file);
   free(p);

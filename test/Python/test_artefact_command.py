@@ -132,3 +132,13 @@ def test_an_artefact_goes_where_a_link_leads(folder, emit):
     done = run(folder, TORCHC, "compile", "net.tcz", f"--emit={emit}", "-o", "null")
     assert done.returncode == 1 and "null: it is not a regular file" in done.stderr
     assert null.is_char_device()
+
+
+def test_lost_output_is_an_error(folder):
+    with open("/dev/full", "w") as full:
+        for options in (["--input", "input=x.npy"], ["--help"], ["--signature"], ["--self-test"]):
+            done = run(folder, "./net", *options, stdout=full)
+            assert done.returncode == 1 and done.stderr == f"error: stdout: {NO_SPACE}\n"
+        for options in (["--help"], ["inspect", "net"], ["compile", "net.tcz", "--emit=llvm"]):
+            done = run(folder, TORCHC, *options, stdout=full)
+            assert done.returncode == 1 and done.stderr == f"error: stdout: {NO_SPACE}\n"

@@ -75,6 +75,7 @@ int main(int argc, char **argv) {
   int code = argc > 0 ? runVerb(argc, argv) : 1;
   outs().flush();
   if (outs().has_error()) {
+    errs() << "error: stdout: " << outs().error().message() << '\n';
     outs().clear_error();
     code = code ? code : 1;
   }
