@@ -34,6 +34,10 @@ static int checkOptions(const torchc_options *o, RtText *error) {
                (long long)o->max_sizes[i]);
       return TORCHC_INVALID;
     }
+  if (o && o->weights_path && m->weights_place != TORCHC_WEIGHTS_FILE) {
+    rtAppend(error, "options.weights_path: this model carries its weights, got %s", o->weights_path);
+    return TORCHC_INVALID;
+  }
   const char *isa = rtMissingIsa(m->isa);
   if (isa) {
     rtAppend(error, "this model needs a processor with %s", isa);

@@ -19,11 +19,15 @@ typedef struct {
   char error[textBytes];
 } Program;
 
-static void writeOut(int fd, const char *text, size_t n) {
+/// 0, or the error.
+static int writeOut(int fd, const char *text, size_t n) {
+  enum { interrupted = 4 };
   while (n) {
     ptrdiff_t done = write(fd, text, n);
+    if (done < 0 && rtErrno == interrupted)
+      continue;
     if (done <= 0)
-      return;
+      return rtErrno;
     text += done;
     n -= (size_t)done;
   }
@@ -264,12 +268,27 @@ static void printOutput(Program *p, const torchc_io_desc *d, const DLTensor *t) 
     print(p, "... %lld more\n", (long long)(n - printedElements));
 }
 
+/// What is wrong with the file of weights, in the words of the command line.
+static int failCreate(Program *p) {
+  const char *option = "options.weights_path:";
+  if (!strncmp(p->error, option, strlen(option))) {
+    if (p->weightsPath)
+      snprintf(p->error, sizeof p->error, "--weights %s: this model carries its weights and takes no file",
+               p->weightsPath);
+    else
+      snprintf(p->error, sizeof p->error, "this model keeps its weights in a file: add --weights %s.weights", p->self);
+  }
+  return fail(p);
+}
+
 static int runModel(Program *p) {
   const torchc_model_table *m = p->model;
   torchc_options o = {sizeof o, 0, p->symbols, m->symbol_count, sizeof p->error, p->error, p->weightsPath};
   torchc_instance *x;
-  if (!readInputs(p) || !makeOutputs(p) || m->create(&o, &x))
+  if (!readInputs(p) || !makeOutputs(p))
     return fail(p);
+  if (m->create(&o, &x))
+    return failCreate(p);
   torchc_value *out = p->values + m->input_count;
   int status = m->run(x, p->values, m->input_count, out, m->output_count);
   if (status)
@@ -297,7 +316,7 @@ static int selfTest(Program *p) {
     return fail(p);
   }
   if (m->self_test(&o))
-    return fail(p);
+    return failCreate(p);
   print(p, "self-test: %u passed\n", m->test_count);
   flush(p);
   return 0;
@@ -312,6 +331,7 @@ int torchc_program(const torchc_model_table *m, int argc, char **argv) {
     return 1;
   memset(p, 0, bytes);
   p->model = m;
+  p->self = argc ? argv[0] : "MODEL";
   p->tensors = (Npy *)(p + 1);
   p->values = (torchc_value *)(p->tensors + count);
   p->inputPaths = (const char **)(p->values + count);

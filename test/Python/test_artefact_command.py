@@ -142,3 +142,22 @@ def test_lost_output_is_an_error(folder):
         for options in (["--help"], ["inspect", "net"], ["compile", "net.tcz", "--emit=llvm"]):
             done = run(folder, TORCHC, *options, stdout=full)
             assert done.returncode == 1 and done.stderr == f"error: stdout: {NO_SPACE}\n"
+
+
+def test_weights_are_asked_for_by_the_option(folder):
+    done = run(folder, "./net", "--input", "input=x.npy", "--weights", "net.tcz")
+    assert done.returncode == 1
+    assert (
+        done.stderr
+        == "error: --weights net.tcz: this model carries its weights and takes no file\n"
+    )
+    done = run(
+        folder, TORCHC, "compile", "net.tcz", "--emit=exe", "--weights=external", "-o", "far"
+    )
+    assert done.returncode == 0, done.stderr
+    for option in (["--input", "input=x.npy"], ["--self-test"]):
+        done = run(folder, "./far", *option)
+        assert done.returncode == 1
+        want = "error: this model keeps its weights in a file: add --weights ./far.weights\n"
+        assert done.stderr == want
+        assert run(folder, "./far", *option, "--weights", "./far.weights").returncode == 0
