@@ -11,7 +11,9 @@
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -20,8 +22,8 @@ LLD_HAS_DRIVER(elf)
 using namespace llvm;
 namespace torchc::link {
 
-/// lld keeps process-wide state, so links take turns.
-static bool runLld(ArrayRef<std::string> args, std::string &text) {
+/// lld keeps process-wide state, so links take turns. `full`: there was no room for the output.
+static bool runLld(ArrayRef<std::string> args, std::string &text, bool &full) {
   static std::mutex mutex;
   static bool broken = false;
   std::lock_guard<std::mutex> lock(mutex);
@@ -36,9 +38,9 @@ static bool runLld(ArrayRef<std::string> args, std::string &text) {
   CrashRecoveryContext::Enable(); // a crash of lld is a failed link
   lld::Result r = lld::lldMain(argv, os, os, {{lld::Gnu, &lld::elf::link}});
   CrashRecoveryContext::Disable();
+  full = r.retCode == 128 + SIGBUS;
   if (r.retCode > 128)
-    os << "the linker ended with signal " << r.retCode - 128
-       << (r.retCode - 128 == SIGBUS ? "; is the disk full?" : "");
+    os << "the linker ended with signal " << r.retCode - 128;
   broken = !r.canRunAgain;
   return r.retCode == 0;
 }
@@ -135,8 +137,11 @@ static bool link(const Model &m, Form form, ArrayRef<Object> objects, StringRef 
   if (!addInputs(m, form, objects, inputs, args, diag))
     return false;
   std::string text;
-  if (runLld(args, text))
+  bool full = false;
+  if (runLld(args, text, full))
     return true;
+  if (full) // what write() would have said
+    return diag.fail(ErrorKind::OS, "cannot write " + path.str() + ": " + strerror(ENOSPC));
   return diag.fail(ErrorKind::Runtime, "linking " + path.str() + " failed:\n" + inputs.translate(text));
 }
 

@@ -144,6 +144,17 @@ def test_lost_output_is_an_error(folder):
             assert done.returncode == 1 and done.stderr == f"error: stdout: {NO_SPACE}\n"
 
 
+def test_a_full_disk_is_called_so(folder):
+    script = f"mount -t tmpfs -o size=8k none full && exec {TORCHC} compile net.tcz --emit=$0 -o full/net"
+    (folder / "full").mkdir()
+    if run(folder, "unshare", "-m", "true").returncode:
+        pytest.skip("only root mounts a small disk")
+    for emit in ("exe", "so", "o", "a"):
+        done = run(folder, "unshare", "-m", "sh", "-c", script, emit)
+        assert done.returncode == 1
+        assert done.stderr == f"error: net.tcz: cannot write full/net: {NO_SPACE}\n"
+
+
 def test_weights_are_asked_for_by_the_option(folder):
     done = run(folder, "./net", "--input", "input=x.npy", "--weights", "net.tcz")
     assert done.returncode == 1
