@@ -155,7 +155,15 @@ private:
     const TraceOutput &o = t.outputs[k];
     if (o.kind == OutputKind::Grad && o.index < t.inputs.size())
       return inputName(o.index) + ".grad";
+    if (namesFit)
+      return p.outputNames[k];
     return t.outputs.size() == 1 ? "output" : "output" + std::to_string(k);
+  }
+
+  /// Whether an artefact can call its outputs as the model does (`--output NAME=FILE`).
+  static bool canBeNames(const std::vector<std::string> &names) {
+    return std::set<std::string>(names.begin(), names.end()).size() == names.size() &&
+           all_of(names, [](const std::string &name) { return isTensorName(name); });
   }
 
   static bool isWhole(const TraceValue &v) { return v.flags & TraceValue::Contiguous && v.offset == TraceDim(0); }
@@ -266,6 +274,7 @@ private:
   const Trace &t;
   Model &m;
   Diag &diag;
+  const bool namesFit = p.outputNames.size() == t.outputs.size() && canBeNames(p.outputNames);
   size_t gradients = 0; // that were added
   std::vector<std::string> gradientNames;
   std::set<int64_t> written; // inputs by number

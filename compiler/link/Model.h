@@ -69,6 +69,9 @@ struct Model {
 /// Offset of each weight in the weights block (multiples of 64), and at the end the block's size.
 std::vector<uint64_t> weightOffsets(const Model &model);
 
+/// Whether an input or output can have this name: 1 to 200 characters, no '=', no end of a line.
+bool isTensorName(llvm::StringRef name);
+
 /// Refuses a description that would make a broken artefact.
 bool checkModel(const Model &model, Diag &diag);
 

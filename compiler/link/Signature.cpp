@@ -21,10 +21,14 @@ static bool isIdentifier(StringRef s) {
          all_of(s, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
+bool isTensorName(StringRef name) {
+  return !name.empty() && name.size() <= maxName && name.find_first_of(StringRef("=\n\0", 3)) == StringRef::npos;
+}
+
 static bool checkTensor(const Model &m, const TensorDesc &t, const char *role, std::set<std::string> &names,
                         Diag &diag) {
   std::string where = "model " + m.name + ": " + role + " '" + t.name + "': ";
-  if (t.name.empty() || t.name.size() > maxName || t.name.find_first_of(std::string("=\n\0", 3)) != std::string::npos)
+  if (!isTensorName(t.name))
     return diag.fail(ErrorKind::Value, where + "expected a name of 1 to 200 characters without '='");
   if (!names.insert(t.name).second)
     return diag.fail(ErrorKind::Value, where + "the name is used twice");

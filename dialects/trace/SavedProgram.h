@@ -11,6 +11,8 @@ struct SavedProgram {
   Trace trace;
   std::vector<SafeTensor> weights; // data points into the bytes given to readProgram
   std::string meta; // JSON; this library carries it without looking inside
+  // Of the trace's outputs, where the model has names of its own; not part of the archive.
+  std::vector<std::string> outputNames;
 
   /// The tensor for an input of the trace, or null when the input is an argument or a number.
   const SafeTensor *weightOf(const TraceInput &input) const;

@@ -57,6 +57,8 @@ void record(const std::string &path, const std::vector<InputSpec> &specs, bool t
       arguments, state);
   auto kept = std::make_shared<std::vector<Tensor>>();
   out.program.trace = std::move(recorded.trace);
+  for (const ValueInfo &info : model->outputs())
+    out.program.outputNames.emplace_back(info.name);
   for (const jit::NamedTensor &w : recorded.weights) {
     Tensor t = contiguous(w.tensor);
     kept->push_back(t);

@@ -53,7 +53,7 @@ def test_artefact_gives_the_bits_of_the_eager_model(command, model, tmp_path, ki
         "--input",
         f"x={tmp_path / 'x.npy'}",
         "--output",
-        f"output={tmp_path / 'y.npy'}",
+        f"y={tmp_path / 'y.npy'}",
     )
     assert ran.returncode == 0, ran.stderr
     assert np.array_equal(np.load(tmp_path / "y.npy"), want.numpy())
@@ -133,3 +133,39 @@ def test_files_that_are_no_model_end_with_1_and_leave_nothing(command, tmp_path,
         path.write_bytes(content)
     ran = _run(command, "compile", path, "--emit=exe", "-o", out)
     assert ran.returncode == 1 and ran.stderr.startswith("error: ") and not out.exists()
+
+
+def test_outputs_keep_their_names_in_an_artefact(command, tmp_path) -> None:
+    x = torch.rand(2, 3)
+    torch.onnx.export(
+        lambda x: (x + 1, x * 2), (x,), tmp_path / "two.onnx", output_names=["scores", "twice"]
+    )
+    assert (
+        _run(
+            command, "compile", tmp_path / "two.onnx", "--emit=so", "-o", tmp_path / "two.so"
+        ).returncode
+        == 0
+    )
+    np.save(tmp_path / "x.npy", x.numpy())
+    files = [tmp_path / "scores.npy", tmp_path / "twice.npy"]
+    options = [w for f in files for w in ("--output", f"{f.stem}={f}")]
+    ran = _run(command, "run", tmp_path / "two.so", "--input", tmp_path / "x.npy", *options)
+    assert ran.returncode == 0, ran.stderr
+    assert np.array_equal(np.load(files[0]), (x + 1).numpy())
+    assert np.array_equal(np.load(files[1]), (x * 2).numpy())
+
+
+def test_names_that_the_command_line_cannot_take_are_numbered(command, tmp_path) -> None:
+    x = torch.rand(2)
+    torch.onnx.export(
+        lambda x: (x + 1, x * 2), (x,), tmp_path / "m.onnx", output_names=["a=b", "c"]
+    )
+    assert (
+        _run(
+            command, "compile", tmp_path / "m.onnx", "--emit=so", "-o", tmp_path / "m.so"
+        ).returncode
+        == 0
+    )
+    np.save(tmp_path / "x.npy", x.numpy())
+    ran = _run(command, "run", tmp_path / "m.so", "--input", tmp_path / "x.npy")
+    assert [line.split()[0] for line in ran.stdout.splitlines()[::2]] == ["output0", "output1"]
