@@ -66,9 +66,9 @@ def _example(spec: str) -> tuple[str, torchc.Tensor]:
 
 
 def _check_inputs(called: str, function, inputs) -> None:
-    """Raises _UserError unless each argument without a default has an --input."""
+    """Raises _UserError unless each argument without a default has an --input, and each --input an argument."""
     try:
-        known = inspect.signature(getattr(function, "forward", function)).parameters.values()
+        known = list(inspect.signature(getattr(function, "forward", function)).parameters.values())
     except ValueError:  # a callable without a signature
         return
     single = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -78,6 +78,11 @@ def _check_inputs(called: str, function, inputs) -> None:
     if missing:
         options = " ".join(f"--input {name}=DTYPE[SIZE,...]" for name in missing)
         raise _UserError(f"{called} takes more arguments: add {options}")
+    names = [p.name for p in known if p.kind in single]
+    for name in inputs:
+        if name not in names and not any(p.kind is p.VAR_KEYWORD for p in known):
+            takes = f"it takes {', '.join(names)}" if names else "it takes none"
+            raise _UserError(f"--input: {called} has no argument named '{name}'; {takes}")
 
 
 def _source_line(error: BaseException, path: pathlib.Path) -> str:

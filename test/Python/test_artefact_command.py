@@ -172,3 +172,16 @@ def test_weights_are_asked_for_by_the_option(folder):
         want = "error: this model keeps its weights in a file: add --weights ./far.weights\n"
         assert done.stderr == want
         assert run(folder, "./far", *option, "--weights", "./far.weights").returncode == 0
+
+
+def test_an_input_that_a_function_lacks(folder):
+    (folder / "cube.py").write_text("def cube(x, y):\n    return x * y\n")
+    path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path, "PYTHONPATH": str(TORCHC.parents[1] / "python")}
+    inputs = [w for name in "xyz" for w in ("--input", f"{name}=f32[2]")]
+    done = run(folder, TORCHC, "compile", "cube.py:cube", "--emit=trace", *inputs, env=env)
+    assert done.returncode == 1
+    want = "--input: cube.py: cube() has no argument named 'z'; it takes x, y"
+    assert done.stderr == f"error: {want}\n"
+    done = run(folder, TORCHC, "compile", "cube.py:cube", "--emit=trace", *inputs[:4], env=env)
+    assert done.returncode == 0, done.stderr
