@@ -185,3 +185,19 @@ def test_an_input_that_a_function_lacks(folder):
     assert done.stderr == f"error: {want}\n"
     done = run(folder, TORCHC, "compile", "cube.py:cube", "--emit=trace", *inputs[:4], env=env)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_interpreter_is_the_one_beside_the_command(folder):
+    (folder / "f.py").write_text("def f(x):\n    return x + 1\n")
+    for place in ("beside", "other"):
+        (folder / place).mkdir()
+        python = folder / place / "python3"
+        python.write_text(f"#!/bin/sh\necho {place} >&2\nexit 1\n")
+        python.chmod(0o755)
+    (folder / "beside" / "torchc").symlink_to(TORCHC)
+    command = ["compile", "f.py:f", "--emit=trace", "--input", "x=f32[2]"]
+    other = {**os.environ, "PATH": f"{folder / 'other'}:{os.environ['PATH']}"}
+    assert run(folder, "beside/torchc", *command, env=other).stderr == "beside\n"
+    both = {**other, "PATH": f"{folder / 'other'}:{folder / 'beside'}"}
+    assert run(folder, "torchc", *command, env=both).stderr == "beside\n"
+    assert run(folder, TORCHC, *command, env=other).stderr == "other\n"  # there is none beside it

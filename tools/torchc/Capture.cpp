@@ -5,6 +5,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
@@ -38,10 +39,27 @@ bool parseInputSpec(StringRef spec, onnx::InputSpec &out, Diag &diag) {
                          "--input: expected NAME=DTYPE[SIZE,...] such as x=f32[1,64], got '" + spec.str() + "'");
 }
 
-std::unique_ptr<MemoryBuffer> capture(StringRef model, ArrayRef<std::string> inputs, Diag &diag) {
-  ErrorOr<std::string> python = sys::findProgramByName("python3");
+/// The interpreter beside the command, which has the package of this build, else the one on the path.
+static ErrorOr<std::string> findPython(StringRef command) {
+  std::string called = command.str();
+  if (!command.contains('/'))
+    if (ErrorOr<std::string> found = sys::findProgramByName(command))
+      called = *found;
+  // The name that was called comes first: a virtual environment has links to commands.
+  for (const std::string &program : {called, sys::fs::getMainExecutable(nullptr, nullptr)})
+    for (const char *name : {"python3", "python"}) {
+      SmallString<128> beside(sys::path::parent_path(program));
+      sys::path::append(beside, name);
+      if (sys::path::has_parent_path(program) && sys::fs::can_execute(beside))
+        return std::string(beside);
+    }
+  return sys::findProgramByName("python3");
+}
+
+std::unique_ptr<MemoryBuffer> capture(StringRef command, StringRef model, ArrayRef<std::string> inputs, Diag &diag) {
+  ErrorOr<std::string> python = findPython(command);
   if (!python) {
-    diag.fail(ErrorKind::OS, "a model in a Python file needs python3 on the path");
+    diag.fail(ErrorKind::OS, "a model in a Python file needs python3 beside torchc or on the path");
     return nullptr;
   }
   SmallString<128> file;

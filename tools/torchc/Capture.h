@@ -21,8 +21,9 @@ llvm::StringRef functionOf(llvm::StringRef model);
 /// Reads "NAME=DTYPE[SIZE,...]".
 bool parseInputSpec(llvm::StringRef spec, onnx::InputSpec &out, Diag &diag);
 
-/// Runs Python on the model with example inputs as described; the bytes of a .tcz, or null when Python has printed what
+/// Runs Python (the one beside `command`, which is this program's argv[0], else that of the path) on the model with example inputs as described; the bytes of a .tcz, or null when Python has printed what
 /// is wrong (`diag` is then empty) or couldn't be started.
-std::unique_ptr<llvm::MemoryBuffer> capture(llvm::StringRef model, llvm::ArrayRef<std::string> inputs, Diag &diag);
+std::unique_ptr<llvm::MemoryBuffer> capture(llvm::StringRef command, llvm::StringRef model,
+                                            llvm::ArrayRef<std::string> inputs, Diag &diag);
 
 } // namespace torchc

@@ -17,6 +17,7 @@ namespace torchc {
 namespace {
 
 struct Command {
+  std::string program; // argv[0]
   std::string model; // the one of `models` that is compiled now
   std::vector<std::string> models;
   std::string output, emit = "object", target, name;
@@ -154,7 +155,7 @@ bool readInputs(const Command &c, std::vector<onnx::InputSpec> &specs, Diag &dia
 /// The file's bytes, recorded first for a Python model; null with or without a report (Python has printed one).
 std::unique_ptr<MemoryBuffer> openModel(const Command &c, Diag &diag) {
   if (isPythonModel(c.model))
-    return capture(c.model, c.inputs, diag);
+    return capture(c.program, c.model, c.inputs, diag);
   if (!StringRef(c.model).ends_with(".tctrace") && !StringRef(c.model).ends_with(".tcz")) {
     diag.fail(ErrorKind::Value, c.model + ": expected an .onnx, .tcz or .tctrace file, or FILE.py:FUNCTION");
     return nullptr;
@@ -234,8 +235,11 @@ int write(const Command &c, const SavedProgram &program, const Answer &answer) {
     if (int code = compileFor(native, program, here))
       return code;
   }
-  if (shipProgram(program, answer.bytes, runsHere(o.isa) ? answer.bytes : here.bytes, o, diag))
+  if (shipProgram(program, answer.bytes, runsHere(o.isa) ? answer.bytes : here.bytes, o, diag)) {
+    if (c.output.empty()) // the name is ours
+      outs() << "wrote " << o.output << '\n';
     return 0;
+  }
   fail(c.model + ": " + diag.text);
   return diag.kind == ErrorKind::Internal ? 2 : 1;
 }
@@ -254,8 +258,9 @@ int compileModel(const Command &c) {
 
 } // namespace
 
-int compileVerb(ArrayRef<char *> args) {
+int compileVerb(StringRef program, ArrayRef<char *> args) {
   Command c;
+  c.program = program.str();
   if (!parse(args, c))
     return 1;
   int worst = 0;

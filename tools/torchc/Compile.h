@@ -5,6 +5,6 @@
 namespace torchc {
 
 /// `args` are the words after the verb. Returns the exit code.
-int compileVerb(llvm::ArrayRef<char *> args);
+int compileVerb(llvm::StringRef command, llvm::ArrayRef<char *> args);
 
 } // namespace torchc

@@ -61,7 +61,7 @@ static int runVerb(int argc, char **argv) {
   if (asksForHelp(verb) || verb == "help" || (argc > 2 && asksForHelp(argv[verb == "run" ? 2 : argc - 1])))
     return printHelp();
   if (verb == "compile")
-    return torchc::compileVerb(ArrayRef<char *>(argv + 2, argv + argc));
+    return torchc::compileVerb(argv[0], ArrayRef<char *>(argv + 2, argv + argc));
   if (verb == "run")
     return argc < 3 ? usageError("run: expected an artefact") : torchc::runArtefact(argv[2], argc - 2, argv + 2);
   if (verb == "inspect")
