@@ -174,6 +174,35 @@ def test_weights_are_asked_for_by_the_option(folder):
         assert run(folder, "./far", *option, "--weights", "./far.weights").returncode == 0
 
 
+def test_an_object_is_not_for_a_terminal(folder):
+    parent, child = pty.openpty()
+    try:
+        done = run(folder, TORCHC, "compile", "net.tcz", stdout=child)
+        assert done.returncode == 1 and "an object file is not for a terminal" in done.stderr
+        assert (
+            run(folder, TORCHC, "compile", "net.tcz", "--emit=trace", stdout=child).returncode == 0
+        )
+    finally:
+        os.close(child)
+        os.close(parent)
+    with open(folder / "net.o", "wb") as file:
+        assert run(folder, TORCHC, "compile", "net.tcz", stdout=file).returncode == 0
+    assert (folder / "net.o").read_bytes().startswith(b"\x7fELF")
+
+
+def test_headers_of_an_archive_and_an_object_are_the_same(folder):
+    headers = []
+    for emit in "ao":
+        assert (
+            run(
+                folder, TORCHC, "compile", "net.tcz", f"--emit={emit}", "-o", f"net.{emit}"
+            ).returncode
+            == 0
+        )
+        headers.append((folder / "net.h").read_bytes())
+    assert headers[0] == headers[1]
+
+
 def test_an_input_that_a_function_lacks(folder):
     (folder / "cube.py").write_text("def cube(x, y):\n    return x * y\n")
     path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])

@@ -97,7 +97,11 @@ bool parse(ArrayRef<char *> args, Command &c) {
     c.target = isArtefact(c) ? portableTarget : "native";
   if (c.models.size() > 1 && !(c.output.empty() && c.name.empty()))
     return !fail("compile: -o and --name are for one model; got " + Twine(c.models.size()));
-  return !c.models.empty() || !fail("compile: expected a model; see torchc --help");
+  if (c.models.empty())
+    return !fail("compile: expected a model; see torchc --help");
+  // Known before the work is done.
+  return c.emit != "object" || !c.output.empty() || !outs().is_displayed() ||
+         !fail("compile: an object file is not for a terminal; add -o FILE, or --emit=exe, so, a, asm ...");
 }
 
 void receive(void *context, const char *kind, const uint8_t *bytes, size_t count) {
