@@ -174,6 +174,16 @@ def test_weights_are_asked_for_by_the_option(folder):
         assert run(folder, "./far", *option, "--weights", "./far.weights").returncode == 0
 
 
+@pytest.mark.parametrize("verb", ["run", "inspect"])
+def test_a_model_is_no_artefact_yet(folder, verb):
+    done = run(folder, TORCHC, verb, "net.tcz")
+    assert done.returncode == 1
+    want = "net.tcz: it is a model; compile it first: torchc compile net.tcz --emit=exe -o NAME"
+    assert done.stderr == f"error: {want}\n"
+    done = run(folder, TORCHC, verb, "none.tcz")
+    assert done.returncode == 1 and done.stderr == "error: none.tcz: No such file or directory\n"
+
+
 def test_an_object_is_not_for_a_terminal(folder):
     parent, child = pty.openpty()
     try:

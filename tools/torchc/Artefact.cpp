@@ -1,6 +1,7 @@
 #include "tools/torchc/Artefact.h"
 #include "runtime/artefact/Program.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -33,10 +34,15 @@ struct File {
   StringRef signature;
 };
 
+/// Whether the name is that of what `torchc compile` takes.
+bool isModel(StringRef path) { return path.ends_with(".tcz") || path.ends_with(".tctrace") || path.ends_with(".onnx"); }
+
 bool openArtefact(const std::string &path, File &file, std::string &why) {
   auto binary = object::createBinary(path);
   if (!binary) {
     why = toString(binary.takeError());
+    if (isModel(path) && sys::fs::exists(path))
+      why = "it is a model; compile it first: torchc compile " + path + " --emit=exe -o NAME";
     return false;
   }
   file.owner = std::move(*binary);
