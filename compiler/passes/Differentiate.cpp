@@ -16,7 +16,7 @@ namespace {
 /// One application of an op, as rules/Vjp.h sees it.
 class Application {
 public:
-  Application(Operation *op, const OpInfo &info) : op(op) {
+  Application(Operation *op, const OpInfo &info) {
     valid = ir::readAttrs(op, info, attrs);
     for (Value v : op->getOperands())
       operands.push_back(ir::behind(v, ir::promotedMark));
@@ -34,7 +34,6 @@ public:
 private:
   static Dims dims(Value v) { return ir::dimsOf(cast<RankedTensorType>(v.getType())); }
   static DType dtype(Value v) { return *ir::dtypeOf(cast<RankedTensorType>(v.getType()).getElementType()); }
-  Operation *op;
   Value value;
   SmallVector<Value> operands;
   SmallVector<Attr> attrs;
