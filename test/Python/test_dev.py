@@ -44,3 +44,11 @@ def test_summary_counts_outcomes(root, tmp_path, cases, rc, line, code):
     )
     assert result.stdout.splitlines()[-1] == line
     assert result.returncode == code
+
+
+@pytest.mark.parametrize("script", ["build", "bench", "test"])
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_scripts_answer_help(root, script, option):
+    done = subprocess.run([root / "tools/dev" / script, option], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr
+    assert f"tools/dev/{script} [" in done.stdout

@@ -60,6 +60,7 @@ def main() -> int:
     ways = options.ways.split(",")
     if unknown := set(ways) - set(WAYS):
         parser.error(f"--ways: expected some of {', '.join(WAYS)}; got {', '.join(unknown)}")
+    print(f"differential: {options.count} programs from seed {options.seed} on", file=sys.stderr)
     for arithmetic in (False, True):
         if some := [way for way in ways if (way == "replay") == arithmetic]:
             _run(options, arithmetic, some, report)
