@@ -3,6 +3,8 @@
 #include "frontends/autograd/Autograd.h"
 #include "frontends/eager/Api.h"
 #include "frontends/eager/Modes.h"
+#include "frontends/eager/composite/Common.h"
+#include "frontends/eager/cuda/Cuda.h"
 
 namespace torchc {
 namespace {
@@ -15,9 +17,21 @@ Tensor madeOnMeta(OpId id, std::initializer_list<Attr> attrs) {
   return Tensor(newTensor(type.dtype, type.dims, uint8_t(DeviceKind::Meta)));
 }
 
+/// What ops without operands make on cuda; the ops themselves have no device.
+Tensor madeOnCuda(OpId id, std::initializer_list<Attr> attrs) {
+  const Attr *a = attrs.begin();
+  if (opInfo(id).shape == ShapeRule::Full)
+    return composite::fullTensor(Dims(a[0].list, int(a[0].size)), Scalar::fromAttr(a[1]), DType(a[2].i), cudaDevice);
+  if (opInfo(id).shape == ShapeRule::Arange)
+    return composite::rangeOnCuda(a[0].i, Scalar::fromAttr(a[1]), Scalar::fromAttr(a[2]), DType(a[3].i));
+  fail(ErrorKind::NotImplemented, std::string(opInfo(id).name) + "(): no kernels for device cuda");
+}
+
 EagerValue run(OpId id, Operand *operands, int n, std::initializer_list<Attr> attrs, uint8_t device) {
   if (!n && device == uint8_t(DeviceKind::Meta))
     return madeOnMeta(id, attrs);
+  if (!n && device == cudaDevice)
+    return madeOnCuda(id, attrs);
   // Values have no layout for a derivative: a reshape that memory can't express copies.
   if (id == OpId::Reshape)
     return composite::reshapeOrCopy(Tensor::borrow(operands[0].tensor),

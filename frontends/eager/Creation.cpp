@@ -5,9 +5,7 @@
 #include "runtime/kernels/Strided.h"
 
 namespace torchc {
-namespace {
 
-/// A number as an element of `t` (N2: rounded to the op-math type, then to t).
 uint64_t elementBits(const Scalar &s, DType t) {
   if (t == DType::Bool)
     return s.toBool();
@@ -22,6 +20,8 @@ uint64_t elementBits(const Scalar &s, DType t) {
   k(p, nullptr, nullptr, 0, 1);
   return narrow;
 }
+
+namespace {
 
 void fill(TensorImpl *out, uint64_t bits) {
   int item = int(itemSize(out->dtype));

@@ -4,6 +4,7 @@
 #include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/eager/View.h"
+#include "frontends/eager/cuda/Cuda.h"
 #include "runtime/core/Layout.h"
 #include "runtime/core/Status.h"
 #include "runtime/kernels/Pack.h"
@@ -54,6 +55,8 @@ void broadcastStrides(const TensorImpl *t, int rank, const int64_t *sizes, int64
 }
 
 void copyInto(TensorImpl *dst, TensorImpl *src) {
+  if (dst->device == cudaDevice || src->device == cudaDevice)
+    return cuda::copyTensor(dst, src);
   int64_t strides[maxRank];
   broadcastStrides(src, dst->rank, dst->sizes(), strides);
   copyStrided(dst->rank, dst->sizes(), dst->data, dst->strides(), dst->dtype, src->data, strides, src->dtype,
@@ -61,7 +64,7 @@ void copyInto(TensorImpl *dst, TensorImpl *src) {
   checkStatus("copy_");
 }
 TensorImpl *copyOf(TensorImpl *t, DType dtype) {
-  Tensor out(newTensor(dtype, t->dims()));
+  Tensor out(newTensor(dtype, t->dims(), t->device));
   copyInto(out.impl(), t);
   return out.take();
 }
@@ -79,18 +82,23 @@ constexpr FamilyFn families[] = {runElementwise, runCast,   runReduction, runCon
 
 constexpr auto metaDevice = uint8_t(DeviceKind::Meta);
 
+std::string deviceName(const TensorImpl *t) {
+  bool numbered = t->device == cudaDevice && t->storage;
+  return deviceString(DeviceKind(t->device), numbered ? t->storage->deviceIndex : -1);
+}
+
 /// The device of the result; refuses what can't run.
 uint8_t commonDevice(const OpCall &call) {
-  int device = -1;
+  const TensorImpl *first = nullptr;
   const OpInfo &info = opInfo(call.op);
+  bool mixes = info.family == Family::Elementwise; // with numbers of the cpu
   auto meet = [&](const TensorImpl *t) {
-    if (device >= 0 && device != t->device)
-      fail("Expected all tensors to be on the same device, but found at least two devices, " +
-           deviceString(DeviceKind(device), -1) + " and " + deviceString(DeviceKind(t->device), -1) + "!");
-    device = t->device;
-    if (t->device > metaDevice)
-      fail(ErrorKind::NotImplemented,
-           std::string(info.name) + "(): no kernels for device " + deviceString(DeviceKind(t->device), -1));
+    bool isNumber = mixes && !t->device && !t->rank && t != call.out.tensor;
+    if (!first || (mixes && !first->device && !first->rank && t->device))
+      first = t;
+    else if (first->device != t->device ? !isNumber : t->device == cudaDevice && deviceName(first) != deviceName(t))
+      fail("Expected all tensors to be on the same device, but found at least two devices, " + deviceName(first) +
+           " and " + deviceName(t) + "!");
     if (isComplex(t->dtype) && info.family != Family::View)
       notImplementedFor(info.name, t->dtype);
   };
@@ -99,7 +107,7 @@ uint8_t commonDevice(const OpCall &call) {
       meet(call.operands[i].tensor);
   if (call.out.tensor)
     meet(call.out.tensor);
-  return device < 0 ? 0 : uint8_t(device);
+  return first ? first->device : 0;
 }
 
 /// Operands as the rules see them; in place for all ops but wide joins.
@@ -180,7 +188,7 @@ void resizeOut(TensorImpl *out, const Dims &dims) {
     fail("Trying to resize storage that is not resizable: its memory is shared with NumPy, " +
          std::to_string(dims.numel()) + " elements are needed, there is room for " + std::to_string(room));
   if (out->device != metaDevice && !fixed) {
-    Tensor fresh(newTensor(out->dtype, dims));
+    Tensor fresh(newTensor(out->dtype, dims, out->device));
     release(std::exchange(out->storage, retain(fresh->storage)));
     out->data = out->storage->data;
   }
@@ -271,6 +279,10 @@ void recordInplace(const OpCall &call, const TapePlan &plan) {
     t->view->version = t->version();
 }
 
+TensorImpl *runFamily(Resolved &r, uint8_t device) {
+  return device == cudaDevice ? runOnCuda(r) : families[int(r.info.family)](r);
+}
+
 TensorImpl *runInto(Resolved &r) {
   const OpCall &call = r.call;
   TensorImpl *t = call.out.tensor;
@@ -281,7 +293,7 @@ TensorImpl *runInto(Resolved &r) {
   if (t->device != metaDevice) {
     if (mayWriteThrough(call))
       r.target = t;
-    Tensor result(families[int(r.info.family)](r));
+    Tensor result(runFamily(r, t->device));
     checkStatus(r.info.name);
     if (result.impl() != t)
       copyInto(t, result.impl());
@@ -297,7 +309,7 @@ TensorImpl *runFresh(Resolved &r, uint8_t device) {
   if (device == metaDevice && r.info.family != Family::View)
     out = Tensor(newTensor(r.type.dtype, r.type.dims, device));
   else
-    out = Tensor(families[int(r.info.family)](r));
+    out = Tensor(runFamily(r, device));
   checkStatus(r.info.name);
   if (TORCHC_UNLIKELY(threadState.modes.flags & FlagInference) && !(r.info.flags & OpIsView))
     out->flags |= FlagInferenceTensor;

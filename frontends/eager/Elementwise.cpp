@@ -128,11 +128,14 @@ uint64_t numberBits(const Scalar &s, DType common, bool through) {
 }
 
 TensorImpl *newLaidOut(const Resolved &r) {
-  TensorImpl *t = newTensor(r.type.dtype, r.type.dims);
   TensorImpl *operands[maxFixedOperands];
   int n = r.call.numOperands;
-  for (int i = 0; i < n; i++)
+  uint8_t device = 0;
+  for (int i = 0; i < n; i++) {
     operands[i] = r.operand(i);
+    device |= operands[i] ? operands[i]->device : 0; // the cpu is 0: a number may lie there
+  }
+  TensorImpl *t = newTensor(r.type.dtype, r.type.dims, device);
   if (Dims strides; !(r.info.flags & OpRowMajor) && resultStrides(operands, n, r.type.dims, strides))
     setDims(t, r.type.dims.size(), r.type.dims.data(), strides.data());
   return t;

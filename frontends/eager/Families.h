@@ -48,6 +48,8 @@ void copyInto(TensorImpl *dst, TensorImpl *src);
 uint64_t numberBits(const Scalar &s, DType common, bool through = false);
 /// Strides of t seen in the shape `dims` by broadcasting.
 void broadcastStrides(const TensorImpl *t, int rank, const int64_t *sizes, int64_t *strides);
+/// A number as an element of type `t` (N2: rounded to the op-math type, then to t).
+uint64_t elementBits(const Scalar &s, DType t);
 /// Throws if a kernel has trapped.
 void checkStatus(const char *op);
 [[noreturn]] void notImplementedFor(const char *op, DType t);

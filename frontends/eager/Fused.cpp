@@ -9,7 +9,7 @@ namespace torchc {
 
 TensorImpl *runFused(Resolved &r) {
   InternalGuard guard;
-  EagerBuilder builder;
+  EagerBuilder builder{r.operand(0) ? r.operand(0)->device : uint8_t(0)};
   EagerValue operands[maxFixedOperands];
   for (int i = 0; i < r.call.numOperands; i++)
     operands[i] = EagerValue(Tensor::borrow(r.operand(i)));

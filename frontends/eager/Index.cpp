@@ -2,6 +2,7 @@
 #include "frontends/autograd/Autograd.h"
 #include "frontends/eager/View.h"
 #include "frontends/eager/composite/Common.h"
+#include "frontends/eager/cuda/Cuda.h"
 #include <algorithm>
 
 namespace torchc {
@@ -114,6 +115,8 @@ Applied applyBasic(const Tensor &x, List<IndexItem> items) {
 
 /// Linear positions of true elements, ascending. Reads the mask.
 Tensor positions(const Tensor &mask) {
+  if (mask->device == cudaDevice)
+    fail(ErrorKind::NotImplemented, "nonzero(): no kernels for device cuda");
   if (mask->device)
     fail(ErrorKind::NotImplemented, "a mask on the meta device has no values to index by");
   if (threadState.modes.flags & (FlagRecording | FlagRetracing))
@@ -247,7 +250,9 @@ Tensor linearByOps(const Applied &a, const Dims &shape) {
   for (const Lookup &l : a.lookups) {
     int64_t size = a.view->sizes()[l.dim];
     Tensor index = composite::as(l.index, DType::I64);
-    if (a.view->device != index->device)
+    if (a.view->device == cudaDevice && index->device != cudaDevice)
+      index = cuda::moved(index, a.view.device(), DType::I64); // PyTorch takes indices of the cpu
+    else if (a.view->device != index->device)
       index = Tensor(newTensor(DType::I64, index->dims(), a.view->device));
     index = callOp(OpId::Where, {callOp(OpId::Lt, {index, 0}), callOp(OpId::Add, {index, size}), index});
     if (a.lookups.size() == 1)
@@ -442,6 +447,8 @@ Tensor putAt(const Tensor &x, TensorList indices, const Tensor &values, bool acc
 Scalar item(const Tensor &t) {
   if (t->numel != 1)
     fail("a Tensor with " + std::to_string(t->numel) + " elements cannot be converted to Scalar");
+  if (t->device == cudaDevice)
+    return item(cuda::moved(t, DeviceId{}, t->dtype));
   if (t->device)
     fail(ErrorKind::NotImplemented, "Tensor.item() cannot be called on meta tensors");
   materialize(t.impl());

@@ -130,7 +130,7 @@ Tensor sliceOf(TensorImpl *t, int64_t dim, int64_t start, int64_t extent, int64_
 }
 
 TensorImpl *joined(Resolved &r) {
-  Tensor out(newTensor(r.type.dtype, r.type.dims));
+  Tensor out(newTensor(r.type.dtype, r.type.dims, r.operand(0)->device));
   int64_t dim = wrapped(r, 0, out->rank), start = 0;
   for (int i = 0; i < r.call.numOperands; i++) {
     TensorImpl *x = r.operand(i);

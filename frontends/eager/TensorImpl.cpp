@@ -3,6 +3,7 @@
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/JitHooks.h"
 #include "runtime/core/Layout.h"
+#include "runtime/cuda/Cuda.h"
 #include <algorithm>
 
 namespace torchc {
@@ -111,9 +112,12 @@ TensorImpl *newTensor(DType dtype, const Dims &dims, uint8_t device) {
   }
   if (device == uint8_t(DeviceKind::Meta))
     return t;
-  Storage *s = newStorageOn(device, 0, bytes);
+  bool onCuda = device == uint8_t(DeviceKind::Cuda);
+  Storage *s = newStorageOn(device, onCuda ? cuda::currentDevice() : 0, bytes);
   if (!s) {
     release(t);
+    if (onCuda)
+      fail(ErrorKind::Memory, "CUDA out of memory. Tried to allocate " + std::to_string(bytes) + " bytes.");
     outOfMemory(bytes);
   }
   t->storage = s;

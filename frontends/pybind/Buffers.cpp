@@ -59,6 +59,9 @@ PyObject *bufferOf(TensorImpl *t) {
 
 /// An ndarray on the tensor's memory.
 PyObject *arrayOf(TensorImpl *t) {
+  if (t->device == uint8_t(DeviceKind::Cuda))
+    typeError("can't convert " + deviceString(DeviceKind::Cuda, t->storage->deviceIndex) +
+              " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
   if (t->device)
     typeError("can't convert a tensor on device " + deviceString(DeviceKind(t->device), -1) +
               " to numpy: it has no memory here");

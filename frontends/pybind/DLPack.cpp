@@ -64,7 +64,8 @@ PyObject *dlpackMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyOb
       raise(PyExc_BufferError, "Can't export tensors that require gradient, use tensor.detach()");
     Tensor t = v[4] == Py_True ? clone(Borrowed(self)) : Tensor::borrow(implOf(self));
     if (t->device)
-      raise(PyExc_BufferError, "Can't export a tensor on device meta: it has no memory");
+      raise(PyExc_BufferError,
+            "Can't export a tensor on device " + deviceString(DeviceKind(t->device), -1) + ": it has no memory here");
     expose(t.impl());
     auto *e = new Exported{};
     std::copy_n(t->sizes(), t->rank, e->dims);

@@ -35,7 +35,10 @@ PyObject *whereMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObj
   });
 }
 PyObject *isInference(PyObject *o, PyObject *) { return PyBool_FromLong(implOf(o)->flags & FlagInferenceTensor); }
-PyObject *getDeviceNumber(PyObject *, PyObject *) { return PyLong_FromLong(-1); }
+PyObject *getDeviceNumber(PyObject *self, PyObject *) {
+  TensorImpl *t = implOf(self);
+  return PyLong_FromLong(t->device == uint8_t(DeviceKind::Cuda) && t->storage ? t->storage->deviceIndex : -1);
+}
 
 const Param dimParams[] = {{"self", ArgType::Tensor, false, false}, {"dim", ArgType::OptInt, true, false}};
 const Signature sizeSignature = {"size", "(int? dim=None)", dimParams, 2, 2, true, false};
@@ -221,7 +224,7 @@ PyMethodDef tensorMethods[] = {
     {"where", fast(whereMethod), fastKeywords,
      "where($self, condition, other)\n--\n\nThis tensor's elements where condition is true, else other's."},
     {"is_inference", isInference, METH_NOARGS, "is_inference($self)\n--\n\nMade in inference mode?"},
-    {"get_device", getDeviceNumber, METH_NOARGS, "get_device($self)\n--\n\n-1: not on a GPU."},
+    {"get_device", getDeviceNumber, METH_NOARGS, "get_device($self)\n--\n\nThe number of the GPU; -1: not on one."},
     {"size", fast(size), fastKeywords, "size($self, dim=None)\n--\n\nThe sizes, or that of one dimension."},
     {"stride", fast(stride), fastKeywords, "stride($self, dim=None)\n--\n\nThe strides in elements."},
     {"item", itemMethod, METH_NOARGS, "item($self)\n--\n\nThe only element as a Python number."},
@@ -243,7 +246,7 @@ PyMethodDef tensorConversions[] = {
     {"__deepcopy__", fast(inPackage<copyName>), fastKeywords, nullptr},
     {"__reduce_ex__", fast(inPackage<reduceName>), fastKeywords, nullptr},
     {"type", fast(inPackage<typeName_>), fastKeywords, "type($self, dtype=None)\n--\n\nThe type's name, or a cast."},
-    {"cuda", fast(inPackage<cudaName>), fastKeywords, "cuda($self, device=None)\n--\n\nRaises: there is no CUDA."},
+    {"cuda", fast(inPackage<cudaName>), fastKeywords, "cuda($self, device=None)\n--\n\nOn a GPU."},
     {"pin_memory", fast(inPackage<pinName>), fastKeywords, "pin_memory($self)\n--\n\nRaises: no device needs it."},
     {"is_pinned", fast(inPackage<pinnedName>), fastKeywords, "is_pinned($self)\n--\n\nFalse."},
     {"is_shared", fast(inPackage<sharedName>), fastKeywords, "is_shared($self)\n--\n\nFalse."},

@@ -130,6 +130,7 @@ PyObject *getReal(PyObject *o, void *) {
 }
 PyObject *never(PyObject *, void *) { Py_RETURN_FALSE; }
 PyObject *getIsCpu(PyObject *o, void *) { return PyBool_FromLong(implOf(o)->device == uint8_t(DeviceKind::Cpu)); }
+PyObject *getIsCuda(PyObject *o, void *) { return PyBool_FromLong(implOf(o)->device == uint8_t(DeviceKind::Cuda)); }
 PyObject *getIsMeta(PyObject *o, void *) { return PyBool_FromLong(implOf(o)->device == uint8_t(DeviceKind::Meta)); }
 PyObject *getLayout(PyObject *, void *) { return stridedLayout(); }
 PyObject *getArrayPriority(PyObject *, void *) { return PyLong_FromLong(1000); }
@@ -156,7 +157,7 @@ PyGetSetDef tensorProperties[] = {
     {"H", getHermitian, nullptr, "A matrix conjugated and transposed; of real numbers a view."},
     {"mH", getAdjoint, nullptr, "Matrices conjugated and transposed; of real numbers a view."},
     {"real", getReal, nullptr, "The real part."},
-    {"is_cuda", never, nullptr, "On a GPU?"},
+    {"is_cuda", getIsCuda, nullptr, "On a GPU?"},
     {"is_sparse", never, nullptr, "Sparse layout?"},
     {"is_quantized", never, nullptr, "Quantized?"},
     {"is_mkldnn", never, nullptr, nullptr},

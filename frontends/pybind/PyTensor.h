@@ -191,6 +191,7 @@ bool addJit(PyObject *module);
 bool addExport(PyObject *module);
 bool addOnnx(PyObject *module);
 bool addStorage(PyObject *module);
+bool addCuda(PyObject *module);
 
 /// Method tables that Tensor is made of; of two entries with one name the earlier table's counts.
 extern PyMethodDef tensorMethods[], tensorConversions[], tensorAutogradMethods[], tensorInplaceViews[], tensorFormats[];

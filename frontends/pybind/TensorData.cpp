@@ -221,6 +221,10 @@ PyObject *listLevel(TensorImpl *t, const char *p, int level) {
 } // namespace
 
 PyObject *toList(const Tensor &x) {
+  if (x->device == uint8_t(DeviceKind::Cuda)) {
+    InternalGuard quiet;
+    return toList(to(x, std::nullopt, DeviceId{}));
+  }
   if (x->device)
     fail(ErrorKind::NotImplemented, "tolist(): a tensor on device meta has no values");
   observe(x.impl());

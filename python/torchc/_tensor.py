@@ -174,8 +174,19 @@ def map_(self, tensor, callable):
 
 
 def cuda(self, device=None, non_blocking=False, memory_format=None):
-    """Raises AssertionError: there is no CUDA."""
-    raise AssertionError("torchc is not compiled with CUDA enabled")
+    """The tensor on a cuda device, the current one unless `device` says otherwise; itself if it is there.
+
+    Raises RuntimeError where there is no driver or no such device.
+    """
+    where = _C.device("cuda") if device is None else _C.device(device)
+    if where.type != "cuda":
+        raise RuntimeError(f"Invalid device, must be cuda device, but got: {where}")
+    return self.to(where)
+
+
+def record_stream(self, stream) -> None:
+    """The memory isn't used again before what `stream` has now is done. Raises RuntimeError on other devices."""
+    _C._cuda_record_stream(self, stream._raw)
 
 
 def pin_memory(self, device=None):

@@ -205,7 +205,9 @@ def tensor_text(tensor) -> str:
             suffixes.append(f"size={tuple(tensor.shape)}")
         dtype_shown = tensor.dtype != default
     else:
-        text = _numbers_text(values, indent)
+        text = _numbers_text(values.cpu(), indent)
+    if tensor.device.type == "cuda":
+        suffixes.insert(0, f"device='{tensor.device}'")
     if dtype_shown:
         suffixes.append(f"dtype={tensor.dtype}")
     return _join(prefix + text, suffixes + _history(tensor), indent)

@@ -63,6 +63,12 @@ KNOBS = {
         "TORCHC_LOG", str, None, "file that receives the records of fallbacks and cache misses"
     ),
     "dump": Knob("TORCHC_DUMP", str, None, "folder that receives every stage of every compile"),
+    "ptx_emulator": Knob(
+        "TORCHC_PTX_EMULATOR",
+        str,
+        None,
+        "library that stands in for CUDA's driver; default: the driver, if there is one",
+    ),
     "compile": Knob(
         "TORCHC_COMPILE",
         _one_of("off", "helper"),

@@ -49,6 +49,7 @@ Knobs read() {
   k.isa = oneOf("TORCHC_ISA", isas, "v3 or v4");
   k.cacheDir = text("TORCHC_CACHE_DIR");
   k.dump = text("TORCHC_DUMP");
+  k.ptxEmulator = text("TORCHC_PTX_EMULATOR");
   k.numThreads = count("TORCHC_NUM_THREADS", false);
   if (!k.numThreads)
     k.numThreads = count("OMP_NUM_THREADS", true);

@@ -13,6 +13,7 @@ GROUPS = {
     "jit": ("test_jit", "test_compile", "test_trust", "test_trace"),
     "onnx": ("test_onnx",),
     "cli": ("test_cli", "test_artefact"),
+    "gpu": ("test_gpu",),
     "docs": ("test_docs", "test_structure", "test_dev"),
 }
 
@@ -27,9 +28,8 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    wanted = config.getoption("--group")
-    if not wanted:
-        return
+    # The gpu tests need a driver, and the others a machine without one: a process is either.
+    wanted = config.getoption("--group") or [group for group in [*GROUPS, "py"] if group != "gpu"]
     kept = [item for item in items if group_of(item.path.name) in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
@@ -48,6 +48,15 @@ def shared() -> pathlib.Path:
     if not folder.is_dir():
         pytest.skip("needs the optional data folder ../shared")
     return folder
+
+
+@pytest.fixture(scope="session")
+def cuda():
+    """torchc.cuda with a device: the stand-in driver's that `tools/dev/test gpu` names, or a real one."""
+    module = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
+    if not module.cuda.is_available():
+        pytest.skip("needs a cuda device; tools/dev/test gpu has one")
+    return module.cuda
 
 
 @pytest.fixture(scope="session")

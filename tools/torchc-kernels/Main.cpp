@@ -3,9 +3,13 @@
 //   torchc-kernels --tables=v3,v4 -o tables.o     torchc_pack_tables, which names the tables of those ISAs
 //   torchc-kernels --isa=v3 --members -o v3.a     the kernels that compiled graphs call, each a member of its own, so
 //                                                 that an artefact carries those it needs
+//   torchc-kernels --ptx -o ptx.o                 kernels of the cuda device as texts, torchc_device_pack
+#include "DevicePlan.h"
 #include "PackPlan.h"
 #include "compiler/codegen/Emit.h"
+#include "compiler/codegen/Ptx.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/cuda/DevicePack.h"
 #include "runtime/kernels/Pack.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -23,6 +27,7 @@ static cl::list<std::string> tables("tables", cl::CommaSeparated, cl::desc("ISAs
 static cl::opt<std::string> output("o", cl::desc("output file"), cl::Required);
 static cl::opt<std::string> only("only", cl::desc("emit kernels whose name has this text"));
 static cl::opt<std::string> emitAs("emit", cl::desc("obj, asm, llvm or loops"), cl::init("obj"));
+static cl::opt<bool> ptx("ptx", cl::desc("kernels of the cuda device; --emit=asm: all in one text"));
 static cl::opt<bool> members("members", cl::desc("write an archive with one member per kernel"));
 static cl::opt<bool> verify("verify", cl::desc("run the verifiers"));
 static cl::opt<bool> timing("time", cl::desc("print where time goes"));
@@ -176,10 +181,69 @@ static int emitPack(const codegen::TargetInfo &target) {
   return writeFile(StringRef(object.data(), object.size()));
 }
 
+/// The texts and their table, as in runtime/cuda/DevicePack.h, in an object of the host.
+static int emitTexts(ArrayRef<pack::DeviceKernel> kernels, ArrayRef<SmallVector<char, 0>> texts) {
+  LLVMContext c;
+  Module m("torchc", c);
+  auto *ptr = PointerType::get(c, 0);
+  auto *i64 = Type::getInt64Ty(c);
+  auto *entryType = StructType::get(c, {i64, ptr, ptr});
+  auto text = [&](StringRef s) {
+    auto *g = addGlobal(m, ConstantDataArray::getString(c, s), "text", true);
+    g->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    g->setAlignment(Align(1));
+    return g;
+  };
+  std::vector<Constant *> entries;
+  for (size_t i = 0; i < kernels.size(); ++i)
+    entries.push_back(ConstantStruct::get(entryType, ConstantInt::get(i64, kernels[i].key), text(kernels[i].name),
+                                          text(StringRef(texts[i].data(), texts[i].size()))));
+  auto *array = addGlobal(m, ConstantArray::get(ArrayType::get(entryType, entries.size()), entries), "entries", true);
+  addGlobal(m, ConstantStruct::getAnon({ConstantInt::get(i64, entries.size()), array}), "torchc_device_pack", false);
+  Diag diag;
+  codegen::EmitOptions options;
+  options.target = &codegen::targetInfo(codegen::hostIsa());
+  SmallVector<char, 0> object;
+  if (!codegen::emitModule(m, options, object, diag))
+    return fail(diag.text);
+  return writeFile(StringRef(object.data(), object.size()));
+}
+
+static int emitDevicePack() {
+  auto kernels = pack::planDevice();
+  if (!only.empty())
+    erase_if(kernels, [](const auto &k) { return !StringRef(k.name).contains(only); });
+  for (size_t i = 1; i < kernels.size(); ++i)
+    if (kernels[i].key == kernels[i - 1].key)
+      return fail("one key for " + kernels[i - 1].name + " and " + kernels[i].name);
+  // A module for each, which the driver assembles when it is first used; or one for a person or an assembler to read.
+  bool together = emitAs == "asm";
+  std::vector<SmallVector<char, 0>> texts;
+  auto &ctx = codegen::context();
+  auto newModule = [&] { return mlir::ModuleOp::create(mlir::UnknownLoc::get(&ctx)); };
+  mlir::OwningOpRef<mlir::ModuleOp> module = newModule();
+  Diag diag;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    lower::DeviceBuilder b(*module, codegen::ptxTarget());
+    if (!kernels[i].emit(b, kernels[i].name, diag))
+      return fail(kernels[i].name + ": " + diag.text);
+    if (together && i + 1 < kernels.size())
+      continue;
+    if (!codegen::emitPtx(*module, texts.emplace_back(), diag))
+      return fail(kernels[i].name + ": " + diag.text);
+    module = newModule();
+  }
+  if (together)
+    return texts.empty() ? fail("no such kernel") : writeFile(StringRef(texts[0].data(), texts[0].size()));
+  return emitTexts(kernels, texts);
+}
+
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "torchc kernel pack generator\n");
   if (!tables.empty())
     return emitTables();
+  if (ptx)
+    return emitDevicePack();
   auto isa = codegen::parseIsa(isaOption);
   if (!isa)
     return fail("unknown ISA '" + isaOption + "': expected v3, v4 or a64");

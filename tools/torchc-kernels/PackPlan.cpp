@@ -41,6 +41,8 @@ private:
   std::vector<PlannedKernel> kernels;
 };
 
+} // namespace
+
 /// The element types an op's kernels are made for, by its promotion class.
 bool takes(const OpInfo &info, DType t) {
   if (info.promote == Promote::Truth)
@@ -51,6 +53,8 @@ bool takes(const OpInfo &info, DType t) {
     return false;
   return info.bodies[int(bodyClass(computeType(t)))].numNodes > 0;
 }
+
+namespace {
 
 ElementwiseSpec elementwiseSpec(const OpInfo &info, DType t, unsigned mask) {
   ElementwiseSpec spec;

@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/lower/KernelBuilder.h"
 #include "dialects/rules/Diag.h"
+#include "dialects/rules/OpInfo.h"
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ struct PlannedKernel {
   std::string name; // symbol
   std::function<bool(lower::KernelBuilder &, llvm::StringRef name, Diag &)> emit;
 };
+
+/// Is there a kernel of this elementwise op for operands of type `t`?
+bool takes(const OpInfo &info, DType t);
 
 /// Every kernel of the pack for one ISA, sorted by key.
 std::vector<PlannedKernel> planPack(const codegen::TargetInfo &target);

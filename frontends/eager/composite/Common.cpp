@@ -1,5 +1,6 @@
 #include "frontends/eager/composite/Common.h"
 #include "frontends/autograd/Autograd.h"
+#include "frontends/eager/cuda/Cuda.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -100,6 +101,11 @@ Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t devic
       fail(diag);
     return Tensor(newTensor(t, shape, device));
   }
+  if (device == cudaDevice) {
+    Tensor out(newTensor(t, shape, device));
+    cuda::fillTensor(out.impl(), elementBits(value, t));
+    return out;
+  }
   return callOp(OpId::Full, {}, {attr(shape), value.attr(), Attr::dtype(t)});
 }
 
@@ -118,10 +124,17 @@ Tensor indexLike(const Tensor &x, const std::vector<int64_t> &values) {
   Tensor out(newTensor(DType::I64, Dims({int64_t(values.size())}), x->device));
   if (!x->device && !values.empty())
     std::memcpy(out->data, values.data(), values.size() * sizeof(int64_t));
+  if (x->device == cudaDevice) { // numbers of the program, not of tensors
+    Tensor here(newTensor(DType::I64, out->dims()));
+    std::copy(values.begin(), values.end(), reinterpret_cast<int64_t *>(here->data));
+    torchc::copyInto(out.impl(), here.impl());
+  }
   return out;
 }
 
 Tensor observed(const Tensor &x, const char *op) {
+  if (x->device == cudaDevice)
+    unsupported(std::string(op) + "(): no kernels for device cuda");
   if (x->device)
     unsupported(std::string(op) + "(): the result depends on values, which a meta tensor doesn't have");
   noteEffect(Effect::ReadValue, x.impl());
@@ -148,10 +161,9 @@ Dims replaced(const Dims &d, int dim, int count, const Dims &with) {
 }
 
 uint8_t deviceKind(std::optional<DeviceId> device, uint8_t otherwise) {
-  uint8_t kind = device ? uint8_t(device->kind) : otherwise;
-  if (kind > uint8_t(DeviceKind::Meta))
-    unsupported("device " + deviceString(DeviceKind(kind), device ? device->index : -1) + " is not implemented");
-  return kind;
+  if (device)
+    cuda::requireDevice(*device);
+  return device ? uint8_t(device->kind) : otherwise;
 }
 
 } // namespace torchc::composite

@@ -28,6 +28,8 @@ Tensor deliver(const Tensor &value, Out out);
 Tensor reshaped(const Tensor &x, const Dims &shape);
 /// A view that adds or drops dimensions of size 1, with the strides that PyTorch gives it.
 Tensor viewWithStrides(const Tensor &x, const Dims &shape, const Dims &strides);
+/// start + i * step on cuda, converted to `t`.
+Tensor rangeOnCuda(int64_t size, const Scalar &start, const Scalar &step, DType t);
 Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t device = 0);
 /// x[start:stop:step] of one dimension, a view. 0 <= start <= stop <= size, step >= 1.
 Tensor sliceDim(const Tensor &x, int64_t dim, int64_t start, int64_t stop, int64_t step = 1);

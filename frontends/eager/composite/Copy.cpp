@@ -1,6 +1,7 @@
 // Copies and changes of type.
 #include "frontends/autograd/Autograd.h"
 #include "frontends/eager/composite/Common.h"
+#include "frontends/eager/cuda/Cuda.h"
 
 namespace torchc::composite {
 
@@ -9,12 +10,14 @@ Tensor cloneOf(const Tensor &input) { return callOp(OpId::Cast, {input}, {Attr::
 Tensor contiguousTensor(const Tensor &input) { return input->contiguous() ? input : callOp(OpId::Contiguous, {input}); }
 
 Tensor toDType(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool, bool copy) {
-  if (device && uint8_t(device->kind) != input->device) {
+  bool moves = device && (uint8_t(device->kind) != input->device ||
+                          (input->device == cudaDevice && device->index >= 0 && device->index != input.device().index));
+  if (moves) {
     if (device->kind == DeviceKind::Meta)
       return Tensor(newTensor(dtype.value_or(input->dtype), input->dims(), uint8_t(device->kind)));
     if (input->device == uint8_t(DeviceKind::Meta))
       unsupported("Cannot copy out of meta tensor; no data!");
-    unsupported("to(): device " + deviceString(device->kind, device->index) + " is not implemented");
+    return cuda::moved(input, *device, dtype.value_or(input->dtype));
   }
   DType t = dtype.value_or(input->dtype);
   return t == input->dtype && !copy ? input : callOp(OpId::Cast, {input}, {Attr::dtype(t)});
@@ -35,6 +38,8 @@ Tensor toBool(const Tensor &input) { return as(input, DType::Bool); }
 static Tensor copyChecked(const Tensor &target, const Tensor &src, Out out) {
   Dims shape = target->dims();
   Tensor s = src;
+  if (src->device != target->device && (src->device == cudaDevice || target->device == cudaDevice))
+    s = cuda::moved(src, target.device(), src->dtype);
   if (!(src->dims() == shape))
     s = callOp(OpId::Expand, {s}, {attr(shape)});
   return callOp(OpId::Cast, {s}, {Attr::dtype(target->dtype)}, out);

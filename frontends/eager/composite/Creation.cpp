@@ -1,6 +1,7 @@
 // Tensors made from sizes, numbers and random streams.
 #include "frontends/autograd/Autograd.h"
 #include "frontends/eager/composite/Random.h"
+#include "frontends/eager/cuda/Cuda.h"
 #include <algorithm>
 #include <cmath>
 
@@ -68,6 +69,12 @@ Tensor emptyLike(const Tensor &input, std::optional<DType> dtype, std::optional<
   return withGrad(uninitialised(input->dims(), dtype.value_or(input->dtype), deviceKind(device, input->device)), grad);
 }
 
+Tensor rangeOnCuda(int64_t size, const Scalar &start, const Scalar &step, DType t) {
+  Tensor wide(newTensor(start.isFloat() || step.isFloat() ? DType::F64 : DType::I64, Dims({size}), cudaDevice));
+  cuda::fillRange(wide.impl(), scalarBits(start, wide->dtype), scalarBits(step, wide->dtype));
+  return as(wide, t);
+}
+
 Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const Scalar &step,
                 std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
   Scalar start = second ? first : Scalar(0), end = second ? *second : first;
@@ -92,6 +99,8 @@ Tensor arangeOf(const Scalar &first, const std::optional<Scalar> &second, const 
     return withGrad(Tensor(newTensor(t, Dims({size}), deviceKind(device))), grad);
   // Integers count in integers: only the number of elements comes from the fractions.
   Scalar from = isFloat(t) ? start : Scalar(start.toInt()), by = isFloat(t) ? step : Scalar(step.toInt());
+  if (deviceKind(device) == cudaDevice)
+    return withGrad(rangeOnCuda(size, from, by, t), grad);
   return withGrad(callOp(OpId::Arange, {}, {Attr::integer(size), from.attr(), by.attr(), Attr::dtype(t)}), grad);
 }
 
@@ -116,9 +125,9 @@ static double numberOf(const Operand &o, const char *op) {
 
 /// From both ends towards the middle in double, rounded once: the last number is `end` itself.
 static Tensor evenlySpaced(double start, double end, int64_t steps, uint8_t device) {
-  if (device)
+  if (device == uint8_t(DeviceKind::Meta))
     return Tensor(newTensor(DType::F64, Dims({steps}), device));
-  Tensor i = arangeOf(steps, {}, 1, DType::F64, {}, false);
+  Tensor i = arangeOf(steps, {}, 1, DType::F64, DeviceId{DeviceKind(device)}, false);
   double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
   Tensor low = callOp(OpId::Add, {callOp(OpId::Mul, {i, step}), start});
   Tensor high = callOp(OpId::Sub, {end, callOp(OpId::Mul, {callOp(OpId::Sub, {double(steps - 1), i}), step})});

@@ -28,7 +28,7 @@ Tensor scatterOperand(const Tensor &input, int64_t dim, const Tensor &index, con
   if (src.tensor)
     return callOp(OpId::Scatter, {input, index, src}, {Attr::integer(d)}, out);
   checkFits(src.number, input->dtype);
-  Tensor s = callOp(OpId::Expand, {fullTensor(Dims(), src.number, input->dtype)}, {attr(index->dims())});
+  Tensor s = callOp(OpId::Expand, {fullTensor(Dims(), src.number, input->dtype, input->device)}, {attr(index->dims())});
   return callOp(OpId::Scatter, {input, index, s}, {Attr::integer(d)}, out);
 }
 
@@ -47,7 +47,7 @@ Tensor oneHot(const Tensor &input, int64_t classes) {
   checkRank(input->rank + 1, "one_hot");
   Dims dims = input->dims();
   dims.push(classes);
-  Tensor zeros = fullTensor(dims, Scalar(int64_t(0)), DType::I64);
+  Tensor zeros = fullTensor(dims, Scalar(int64_t(0)), DType::I64, input->device);
   // scatter refuses what is no class, also in a recorded program, which can't look at the numbers here.
   try {
     return scatterOperand(zeros, -1, unsqueezeDim(input, -1), Scalar(int64_t(1)), {});

@@ -23,12 +23,20 @@ Tensor Draw::state(std::initializer_list<uint64_t> more, unsigned subDraw) const
     *words++ = w;
   return t;
 }
+/// Random numbers come from the cpu's generator only.
+static void needHost(uint8_t device) {
+  if (device == uint8_t(DeviceKind::Cuda))
+    unsupported("random numbers: no kernels for device cuda");
+}
+
 Tensor Draw::uniform(const Dims &dims, DType t, uint8_t device, unsigned subDraw) const {
+  needHost(device);
   if (device)
     return Tensor(newTensor(t, dims, device));
   return callOp(OpId::Uniform, {state({}, subDraw)}, {attr(dims), Attr::dtype(t)});
 }
 Tensor Draw::integers(const Dims &dims, int64_t low, uint64_t range, uint8_t device) const {
+  needHost(device);
   if (device)
     return Tensor(newTensor(DType::I64, dims, device));
   bool narrow = range && range <= uint64_t(1) << 32;

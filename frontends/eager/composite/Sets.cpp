@@ -137,8 +137,8 @@ Tensor binCount(const Tensor &input, const OptTensor &weights, int64_t minlength
     bins = std::max(bins, longs(index)[i] + 1);
   }
   DType t = !weights.defined() ? DType::I64 : weights->dtype == DType::F32 ? DType::F32 : DType::F64;
-  Tensor source = weights.defined() ? as(weights, t) : fullTensor(input->dims(), 1, t);
-  return callOp(OpId::IndexAdd, {fullTensor(Dims({bins}), 0, t), index, source}, {Attr::integer(0)});
+  Tensor source = weights.defined() ? as(weights, t) : fullTensor(input->dims(), 1, t, input->device);
+  return callOp(OpId::IndexAdd, {fullTensor(Dims({bins}), 0, t, input->device), index, source}, {Attr::integer(0)});
 }
 
 /// Bin (x - min) / (max - min) * bins, the last one closed; what lies outside counts nowhere.
@@ -167,8 +167,9 @@ Tensor histC(const Tensor &input, int64_t bins, const Scalar &min, const Scalar 
   Tensor kept = maskedSelect(as(x, t), inside);
   Tensor at = callOp(OpId::Div, {callOp(OpId::Mul, {callOp(OpId::Sub, {kept, low}), double(bins)}), high - low});
   Tensor index = minOther(as(at, DType::I64), fullTensor(Dims(), bins - 1, DType::I64));
-  Tensor ones = fullTensor(kept->dims(), 1, DType::I64);
-  Tensor counts = callOp(OpId::IndexAdd, {fullTensor(Dims({bins}), 0, DType::I64), index, ones}, {Attr::integer(0)});
+  Tensor ones = fullTensor(kept->dims(), 1, DType::I64, kept->device);
+  Tensor counts =
+      callOp(OpId::IndexAdd, {fullTensor(Dims({bins}), 0, DType::I64, kept->device), index, ones}, {Attr::integer(0)});
   return as(counts, input->dtype);
 }
 

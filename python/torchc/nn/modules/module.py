@@ -446,8 +446,8 @@ class Module(Hooks, StateDict):
         return self.to("cpu")
 
     def cuda(self, device=None):
-        """Raises AssertionError: torchc has no CUDA device for modules yet."""
-        raise AssertionError("torchc is not compiled with CUDA enabled")
+        """Moves parameters and buffers to a cuda device; returns self. Raises RuntimeError where there is none."""
+        return self._apply(lambda value: value.cuda(device))
 
     def type(self, dst_type):
         """Casts all parameters and buffers; returns self."""
