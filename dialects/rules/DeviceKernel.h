@@ -27,6 +27,13 @@ enum class DeviceForm : uint8_t {
   Matmul = 6,
   /// {x, y, out, n, blocks}: as Reduce, with the products of two vectors; one row.
   Dot = 7,
+  /// {lines, space, target, source, index, count, strides of target, source and index along the dimension, bound, fault}:
+  /// a thread per line takes target[j] = source[index[j]] for j < count. dtype is an integer of the element's size, op = 0.
+  Gather = 9,
+  /// The same with target[index[j]] = source[j], in order.
+  Scatter = 10,
+  /// The same with += in the type.
+  ScatterAdd = 11,
   /// {out, n, start, step}: start + i * step. dtype = i64 or f64, op = 0.
   Arange = 8,
 };

@@ -116,6 +116,8 @@ TensorImpl *newTensor(DType dtype, const Dims &dims, uint8_t device) {
   Storage *s = newStorageOn(device, onCuda ? cuda::currentDevice() : 0, bytes);
   if (!s) {
     release(t);
+    if (std::string error = onCuda ? cuda::takeError() : std::string(); !error.empty())
+      fail(std::move(error)); // of work before, which the driver reports wherever it is called next
     if (onCuda)
       fail(ErrorKind::Memory, "CUDA out of memory. Tried to allocate " + std::to_string(bytes) + " bytes.");
     outOfMemory(bytes);

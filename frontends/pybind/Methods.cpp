@@ -202,9 +202,9 @@ constexpr char reprName[] = "repr_", formatName[] = "format_", copyName[] = "dee
                reduceName[] = "reduce_ex", typeName_[] = "type_", newTensorName[] = "new_tensor",
                newFullName[] = "new_full", newZerosName[] = "new_zeros", newOnesName[] = "new_ones",
                newEmptyName[] = "new_empty", newStridedName[] = "new_empty_strided", applyName[] = "apply_",
-               mapName[] = "map_", cudaName[] = "cuda", pinName[] = "pin_memory", pinnedName[] = "is_pinned",
-               sharedName[] = "is_shared", shareName[] = "share_memory_", storageName[] = "untyped_storage",
-               newName[] = "new";
+               mapName[] = "map_", cudaName[] = "cuda", recordName[] = "record_stream", pinName[] = "pin_memory",
+               pinnedName[] = "is_pinned", sharedName[] = "is_shared", shareName[] = "share_memory_",
+               storageName[] = "untyped_storage", newName[] = "new";
 
 } // namespace
 
@@ -247,6 +247,8 @@ PyMethodDef tensorConversions[] = {
     {"__reduce_ex__", fast(inPackage<reduceName>), fastKeywords, nullptr},
     {"type", fast(inPackage<typeName_>), fastKeywords, "type($self, dtype=None)\n--\n\nThe type's name, or a cast."},
     {"cuda", fast(inPackage<cudaName>), fastKeywords, "cuda($self, device=None)\n--\n\nOn a GPU."},
+    {"record_stream", fast(inPackage<recordName>), fastKeywords,
+     "record_stream($self, stream)\n--\n\nA stream that uses the memory too."},
     {"pin_memory", fast(inPackage<pinName>), fastKeywords, "pin_memory($self)\n--\n\nRaises: no device needs it."},
     {"is_pinned", fast(inPackage<pinnedName>), fastKeywords, "is_pinned($self)\n--\n\nFalse."},
     {"is_shared", fast(inPackage<sharedName>), fastKeywords, "is_shared($self)\n--\n\nFalse."},

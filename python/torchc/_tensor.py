@@ -17,12 +17,14 @@ def format_(self, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-def rebuild(data, dtype, shape, requires_grad, cls, state):
+def rebuild(data, dtype, shape, requires_grad, cls, state, device=None):
     """The tensor that `reduce_ex` took apart."""
     if data is None:
         result = _C.empty(shape, dtype=dtype, device="meta")
     else:
         result = _C._from_bytes(data, dtype).reshape(shape)
+    if device is not None:
+        result = result.to(device)
     result = _C.Tensor._make_subclass(cls, result, requires_grad)
     if state:
         result.__dict__.update(state)
@@ -36,9 +38,10 @@ def reduce_ex(self, protocol):
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
             "moment, and pickling: use detach()"
         )
-    data = None if self.device.type == "meta" else _C._to_bytes(self.detach().contiguous())
+    data = None if self.device.type == "meta" else _C._to_bytes(self.detach().cpu().contiguous())
     state = getattr(self, "__dict__", None) or None
-    return rebuild, (data, self.dtype, tuple(self.shape), self.requires_grad, type(self), state)
+    parts = (data, self.dtype, tuple(self.shape), self.requires_grad, type(self), state)
+    return rebuild, (*parts, str(self.device)) if self.is_cuda else parts
 
 
 def shallow_copy(self):

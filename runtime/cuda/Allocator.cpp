@@ -1,4 +1,5 @@
 #include "runtime/cuda/Allocator.h"
+#include "runtime/cuda/Cuda.h"
 #include "runtime/cuda/Driver.h"
 #include <algorithm>
 
@@ -48,12 +49,17 @@ Allocator::Block *Allocator::find(size_t bytes, Handle stream, bool small) {
 Allocator::Block *Allocator::newSegment(size_t bytes, Handle stream, bool small) {
   size_t size = segmentBytes(bytes);
   Pointer at = 0;
-  if (driver()->cuMemAlloc(&at, size) != success) {
+  Result r = driver()->cuMemAlloc(&at, size);
+  if (r == errorOutOfMemory) {
     ++counts.retries;
     settle(true);
     releaseSegments();
-    if (driver()->cuMemAlloc(&at, size) != success)
-      return nullptr;
+    r = driver()->cuMemAlloc(&at, size);
+  }
+  if (r != success) {
+    if (r != errorOutOfMemory)
+      check(r);
+    return nullptr;
   }
   counts.segment.add(1);
   counts.reservedBytes.add(int64_t(size));

@@ -5,6 +5,7 @@
 namespace torchc::cuda {
 namespace {
 
+constexpr size_t statusBytes = 16;
 thread_local std::string lastError;
 thread_local int threadDevice = 0;
 thread_local CudaStream *threadStreams[maxDeviceIndex] = {};
@@ -137,9 +138,9 @@ void CudaDevice::synchronize() {
 void *CudaDevice::statusWord() {
   std::lock_guard<std::mutex> lock(mutex);
   Pointer p = 0; // not the allocator's: memory numbers are the program's
-  if (!status && check(driver()->cuMemAlloc(&p, sizeof(int32_t)))) {
+  if (!status && check(driver()->cuMemAlloc(&p, statusBytes))) {
     status = reinterpret_cast<void *>(p);
-    if (fill(status, 0, sizeof(int32_t), first))
+    if (fill(status, 0, statusBytes, first))
       first.synchronize();
   }
   return status;

@@ -58,7 +58,7 @@ public:
   const Properties &properties() const { return props; }
   /// Makes this the context of the thread's driver calls.
   void use() const;
-  /// The status word of a stream's kernels, zero at the start (kept per device).
+  /// What kernels that may fail report in: a code (0: none) and an index, 8 bytes each. One for the device.
   void *statusWord();
 
 private:

@@ -39,10 +39,14 @@ struct Driver {
   ptx::Blocks blocks;
   Stream defaultStream;
   std::set<Stream *> streams{&defaultStream};
-  std::set<Event *> events;
+  std::map<Event *, std::shared_ptr<Event>> events; // queued work holds them too
   Result failed = success; // sticky, as a context's
   std::string fault;
 
+  std::shared_ptr<Event> event(Handle h) {
+    auto it = events.find(static_cast<Event *>(h));
+    return it == events.end() ? nullptr : it->second;
+  }
   Stream *stream(Handle h) { return h ? static_cast<Stream *>(h) : &defaultStream; }
   void protect(int how) {
     for (const auto &[at, bytes] : memory)
@@ -292,32 +296,26 @@ Result cuStreamQuery(Handle stream) {
   return c.status() ? c.status() : c.d.stream(stream)->queue.empty() ? success : errorNotReady;
 }
 Result cuStreamWaitEvent(Handle stream, Handle event, unsigned) {
-  auto *e = static_cast<Event *>(event);
-  return enqueue(stream, [e] { return e->done; });
+  auto e = Call().d.event(event);
+  return e ? enqueue(stream, [e] { return e->done; }) : errorInvalidValue;
 }
 
 Result cuEventCreate(Handle *event, unsigned) {
   Call c;
   if (Result r = c.status())
     return r;
-  auto *e = new Event;
-  c.d.events.insert(e);
-  *event = e;
+  auto e = std::make_shared<Event>();
+  *event = e.get();
+  c.d.events[e.get()] = e;
   return success;
 }
-/// Kept until the work that names it is done.
 Result cuEventDestroy(Handle event) {
-  Call c;
-  auto *e = static_cast<Event *>(event);
-  if (!c.d.events.count(e))
-    return errorInvalidValue;
-  c.d.drainAll();
-  c.d.events.erase(e);
-  delete e;
-  return success;
+  return Call().d.events.erase(static_cast<Event *>(event)) ? success : errorInvalidValue;
 }
 Result cuEventRecord(Handle event, Handle stream) {
-  auto *e = static_cast<Event *>(event);
+  auto e = Call().d.event(event);
+  if (!e)
+    return errorInvalidValue;
   e->done = false;
   return enqueue(stream, [e] {
     e->time = now();
@@ -326,18 +324,23 @@ Result cuEventRecord(Handle event, Handle stream) {
 }
 Result cuEventQuery(Handle event) {
   Call c;
-  return c.status() ? c.status() : static_cast<Event *>(event)->done ? success : errorNotReady;
+  auto e = c.d.event(event);
+  if (!e || c.status())
+    return e ? c.status() : errorInvalidValue;
+  return e->done ? success : errorNotReady;
 }
 Result cuEventSynchronize(Handle event) {
   Call c;
-  if (Result r = c.status())
-    return r;
-  if (!static_cast<Event *>(event)->done)
-    c.d.drainAll();
-  return c.status();
+  auto e = c.d.event(event);
+  if (!e || c.status())
+    return e ? c.status() : errorInvalidValue;
+  return e->done ? success : c.d.drainAll();
 }
 Result cuEventElapsedTime(float *milliseconds, Handle from, Handle to) {
-  auto *a = static_cast<Event *>(from), *b = static_cast<Event *>(to);
+  Call c;
+  auto a = c.d.event(from), b = c.d.event(to);
+  if (!a || !b)
+    return errorInvalidValue;
   if (!a->done || !b->done)
     return errorNotReady;
   *milliseconds = float(b->time - a->time);

@@ -53,7 +53,7 @@ def _run(row: Row, dtype: DType, grads: bool) -> tuple[list[str], list[str]]:
 
 # Ops without kernels on the device, by what they say.
 MISSING = (
-    "avg_pool max_pool conv conv_input conv_weight scatter scatter_add scatter_reduce index_add gather index_select "
+    "avg_pool max_pool conv conv_input conv_weight scatter_reduce "
     "cumsum cumprod cummax_index cummin_index argsort searchsorted mode as_strided_update nonzero isin"
 ).split()
 DTYPES = (DType.Bool, DType.U8, DType.I8, DType.I64, DType.BF16, DType.F32, DType.F64)

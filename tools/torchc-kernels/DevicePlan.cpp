@@ -21,6 +21,7 @@ private:
   void dots(OpId id, const OpInfo &info);
   void casts();
   void products();
+  void indices();
   void add(uint64_t key, std::string stem, decltype(DeviceKernel::emit) emit) {
     kernels.push_back({key, "torchc_d_" + stem, std::move(emit)});
   }
@@ -89,6 +90,19 @@ void Planner::products() {
         [t](DeviceBuilder &b, StringRef name, Diag &) { return emitDeviceArange(b, name, t); });
 }
 
+void Planner::indices() {
+  auto index = [&](DeviceForm form, const char *stem, DType t) {
+    add(deviceKey(form, 0, t), stem + text(t),
+        [form, t](DeviceBuilder &b, StringRef name, Diag &) { return emitDeviceIndex(b, name, form, t); });
+  };
+  for (DType t : {DType::U8, DType::I16, DType::I32, DType::I64}) { // by the size of elements
+    index(DeviceForm::Gather, "gather_", t);
+    index(DeviceForm::Scatter, "scatter_", t);
+  }
+  for (DType t : {DType::Bool, DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64})
+    index(DeviceForm::ScatterAdd, "scatter_add_", t);
+}
+
 std::vector<DeviceKernel> Planner::run() {
   for (int i = 0; i < numOps; ++i) {
     const OpInfo &info = opTable[i];
@@ -101,6 +115,7 @@ std::vector<DeviceKernel> Planner::run() {
   }
   casts();
   products();
+  indices();
   llvm::sort(kernels, [](const auto &a, const auto &b) { return a.key < b.key; });
   return std::move(kernels);
 }

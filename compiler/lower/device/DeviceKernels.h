@@ -16,6 +16,9 @@ bool emitDeviceCombine(DeviceBuilder &b, llvm::StringRef name, ReduceKind kind, 
 /// The second half of argmax and argmin.
 bool emitDeviceFind(DeviceBuilder &b, llvm::StringRef name, ReduceKind kind, DType in);
 
+/// Gather, Scatter or ScatterAdd.
+bool emitDeviceIndex(DeviceBuilder &b, llvm::StringRef name, DeviceForm form, DType t);
+
 /// In the compute type `t`: f32, f64 or an integer.
 bool emitDeviceMatmul(DeviceBuilder &b, llvm::StringRef name, DType t);
 

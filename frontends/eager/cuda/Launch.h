@@ -42,4 +42,7 @@ struct Pointwise {
 void runPointwise(const char *op, DType dtype, uint64_t key, const Dims &sizes, const Pointwise *operands, int count,
                   CudaStream &stream, bool mayTrap = false);
 
+/// Ops that read or write through indices along one dimension.
+TensorImpl *runIndexed(Resolved &r);
+
 } // namespace torchc::cuda

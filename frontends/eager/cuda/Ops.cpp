@@ -260,7 +260,9 @@ TensorImpl *runOnCuda(Resolved &r) {
   case Family::Indexing:
     if (r.info.shape == ShapeRule::Cat || r.info.shape == ShapeRule::SliceUpdate) // copies of whole slices
       return runIndexing(r);
-    noKernel(r);
+    if (isComplex(r.type.dtype))
+      noKernel(r);
+    return runIndexed(r);
   default: noKernel(r);
   }
 }

@@ -76,7 +76,10 @@ def _rebuild_tensor_v2(
     view = _C._storage_view(
         storage.tensor, storage.dtype, begin + offset, tuple(size), tuple(stride)
     )
-    return _finish(view, requires_grad)
+    # The bytes are here; each tensor moves when it is made.
+    return _finish(
+        view.to(storage.location) if storage.location.startswith("cuda") else view, requires_grad
+    )
 
 
 def _rebuild_tensor(storage, offset, size, stride):
@@ -346,9 +349,13 @@ class _Places:
                 return result
         kind = str(wanted).split(":")[0]
         if kind == "cpu":
+            # In place where nothing changes: a caller may hold it.
+            storage.location = "cpu"
             return storage
         if kind == "meta":
             return Storage(storage.tensor.to("meta"), storage.dtype, "meta")
+        if kind == "cuda" and _C._cuda_device_count():
+            return Storage(storage.tensor, storage.dtype, str(_C.device(str(wanted))))
         if kind == "cuda":
             raise RuntimeError(
                 "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are "

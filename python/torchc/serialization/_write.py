@@ -81,7 +81,7 @@ class _Pickler(_Base):
             return self._reduce_tensor(obj)
         return NotImplemented
 
-    def _storage_of(self, tensor) -> _Storage:
+    def _storage_of(self, tensor, location: str) -> _Storage:
         identity, nbytes = _C._storage_info(tensor)
         key, dtype = self._keys.setdefault(identity, (str(len(self._keys)), tensor.dtype))
         if dtype is not tensor.dtype:
@@ -90,7 +90,7 @@ class _Pickler(_Base):
             )
         self.tensors[key] = tensor
         count = nbytes // tensor.dtype.itemsize
-        return _Storage(("storage", _STORAGES[STORAGE_OF_DTYPE[dtype]], key, "cpu", count))
+        return _Storage(("storage", _STORAGES[STORAGE_OF_DTYPE[dtype]], key, location, count))
 
     def _plain(self, tensor, requires_grad: bool):
         if tensor.device.type == "meta":
@@ -100,12 +100,13 @@ class _Pickler(_Base):
                 tensor.stride(),
                 requires_grad,
             )
-        if tensor.device.type != "cpu":
+        location = str(tensor.device)
+        if location != "cpu":
             tensor = tensor.cpu()
         if tensor.dtype not in STORAGE_OF_DTYPE:
             raise NotImplementedError(f"save(): tensors of {tensor.dtype}")
         return _REBUILD, (
-            self._storage_of(tensor),
+            self._storage_of(tensor, location),
             tensor.storage_offset(),
             tuple(tensor.shape),
             tensor.stride(),
