@@ -1,4 +1,5 @@
 #include "runtime/emulator/Memory.h"
+#include <algorithm>
 
 namespace torchc::ptx {
 
@@ -30,8 +31,33 @@ const char *Blocks::refuse(uint64_t at, uint64_t bytes) const {
   return at + bytes <= part->first + part->second ? nullptr : "out of bounds of a tensor, or free";
 }
 
+Races::Last &Races::entry(uint64_t at) {
+  if (4 * used > 3 * table.size()) {
+    std::vector<Last> old(2 * table.size());
+    old.swap(table);
+    used = 0;
+    for (const Last &l : old)
+      if (l.at != ~uint64_t(0))
+        entry(l.at) = l;
+  }
+  size_t mask = table.size() - 1, i = size_t(at) & mask; // neighbours stay neighbours
+  while (table[i].at != at && table[i].at != ~uint64_t(0))
+    i = (i + 1) & mask;
+  if (table[i].at != at) {
+    table[i].at = at;
+    ++used;
+  }
+  return table[i];
+}
+
+void Races::clear() {
+  if (used)
+    std::fill(table.begin(), table.end(), Last());
+  used = 0;
+}
+
 bool Races::access(uint64_t at, bool writes, uint32_t thread, uint32_t group, uint32_t epoch) {
-  Last &l = seen[at];
+  Last &l = entry(at);
   auto ordered = [&](uint32_t otherGroup, uint32_t otherEpoch) { return otherGroup == group && otherEpoch != epoch; };
   bool ok = l.writer == none || l.writer == thread || ordered(l.writerGroup, l.writerEpoch);
   if (writes) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace torchc::ptx {
@@ -29,20 +28,25 @@ private:
   std::map<uint64_t, Block> blocks;
 };
 
-/// Accesses since the launch, by first byte. Two threads conflict when one writes and no barrier is between.
+/// Accesses since the launch, by first byte, in a table of open addresses. Two threads conflict when one writes and no barrier is
+/// between.
 class Races {
 public:
   /// False: the access conflicts with another thread's. `group` is the thread block, `epoch` counts its barriers.
   bool access(uint64_t at, bool writes, uint32_t thread, uint32_t group, uint32_t epoch);
-  void clear() { seen.clear(); }
+  void clear();
 
 private:
   static constexpr uint32_t none = ~0u, many = ~0u - 1;
   struct Last {
+    uint64_t at = ~uint64_t(0); // ~0: no entry
     uint32_t writer = none, writerGroup = 0, writerEpoch = 0;
     uint32_t reader = none, readerGroup = 0, readerEpoch = 0; // many: several threads
   };
-  std::unordered_map<uint64_t, Last> seen;
+  Last &entry(uint64_t at);
+
+  std::vector<Last> table = std::vector<Last>(64);
+  size_t used = 0;
 };
 
 } // namespace torchc::ptx

@@ -14,6 +14,7 @@ Launch::Launch(const Kernel &kernel, const Shape &shape, const void *const *valu
   warps.resize((threads + warpSize - 1) / warpSize);
   for (Warp &w : warps)
     w.registers.resize(size_t(kernel.registers) * warpSize);
+  fillRegisters();
 }
 
 void Launch::fail(const Instruction &i, Fault::Kind kind, const std::string &what, uint32_t thread) {
@@ -24,29 +25,37 @@ void Launch::fail(const Instruction &i, Fault::Kind kind, const std::string &wha
                std::to_string(group) + ", thread " + std::to_string(thread);
 }
 
-/// Registers and shared memory start as garbage that is easy to see.
+/// Registers start as garbage that is easy to see; what is the same in every block is filled in once.
+void Launch::fillRegisters() {
+  for (size_t n = 0; n < warps.size(); ++n) {
+    Warp &w = warps[n];
+    std::fill(w.registers.begin(), w.registers.end(), 0xdeadbeefdeadbeef);
+    for (const auto &[r, value] : kernel.constants)
+      std::fill_n(w.registers.begin() + std::ptrdiff_t(r) * warpSize, warpSize, value);
+    const uint32_t *b = shape.block, *g = shape.grid;
+    for (uint32_t lane = 0; lane < warpSize; ++lane) {
+      uint32_t t = uint32_t(n) * warpSize + lane;
+      uint32_t special[13] = {t % b[0], t / b[0] % b[1], t / b[0] / b[1], b[0], b[1], b[2], 0, 0, 0, g[0], g[1], g[2],
+                              lane};
+      for (const auto &[r, which] : kernel.specials)
+        w.registers[size_t(r) * warpSize + lane] = special[int(which)];
+    }
+  }
+}
+
+/// Shared memory starts as garbage too.
 void Launch::startBlock(const uint32_t (&at)[3]) {
-  std::copy_n(at, 3, place);
   std::fill(shared.begin(), shared.end(), char(0xff));
   sharedRaces.clear();
   for (size_t n = 0; n < warps.size(); ++n) {
     Warp &w = warps[n];
-    std::fill(w.registers.begin(), w.registers.end(), 0xdeadbeefdeadbeef);
-    w.alive = w.waiting = 0;
-    for (int lane = 0; lane < warpSize; ++lane) {
-      uint32_t t = uint32_t(n) * warpSize + uint32_t(lane);
-      w.at[lane] = 0;
-      if (t < threads)
-        w.alive |= 1u << lane;
-      const uint32_t *b = shape.block, *g = shape.grid;
-      uint32_t special[13] = {t % b[0],      t / b[0] % b[1], t / b[0] / b[1], b[0], b[1], b[2],
-                              at[0],         at[1],           at[2],           g[0], g[1], g[2],
-                              uint32_t(lane)};
-      for (const auto &[r, value] : kernel.constants)
-        w.registers[size_t(r) * warpSize + size_t(lane)] = value;
-      for (const auto &[r, which] : kernel.specials)
-        w.registers[size_t(r) * warpSize + size_t(lane)] = special[int(which)];
-    }
+    uint32_t last = std::min<uint32_t>(threads - uint32_t(n) * warpSize, warpSize);
+    w.alive = last == warpSize ? ~0u : (1u << last) - 1;
+    w.waiting = 0;
+    std::fill_n(w.at, warpSize, 0);
+    for (const auto &[r, which] : kernel.specials)
+      if (int dim = int(which) - int(Special::CtaidX); dim >= 0 && dim < 3)
+        std::fill_n(w.registers.begin() + std::ptrdiff_t(r) * warpSize, warpSize, at[dim]);
   }
 }
 

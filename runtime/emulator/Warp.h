@@ -22,7 +22,7 @@ public:
   Fault run();
 
 private:
-  friend class Step;
+  void fillRegisters();
   void startBlock(const uint32_t (&at)[3]);
   void runWarp(uint32_t number);
   bool finishBlock();
@@ -41,7 +41,6 @@ private:
   std::vector<Warp> warps;
   Races globalRaces, sharedRaces;
   uint32_t threads, group = 0, epoch = 0;
-  uint32_t place[3] = {0, 0, 0};
   Fault fault;
 };
 

@@ -18,7 +18,7 @@ TYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64".spl
 
 def _numbers(*shape: int, seed: int = 0, dtype: Any = None) -> Any:
     generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(*shape, generator=generator)
+    x = torch.randn(shape, generator=generator)
     return x if dtype is None else (x * 50).to(dtype)
 
 
@@ -30,6 +30,7 @@ def test_properties() -> None:
     free, total = torch.cuda.mem_get_info()
     assert 0 < free <= total == p.total_memory
     assert torch.cuda.current_device() == 0
+    assert torch.accelerator.current_accelerator() == torch.device("cuda")
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -308,3 +309,25 @@ def test_memory_freed_under_a_queued_kernel_is_found() -> None:
     assert "free" in found.stderr and "kernel torchc_d_add_f32" in found.stderr
     good = FAULT.replace("del x", "x.record_stream(stream)\ndel x")
     subprocess.run([sys.executable, "-c", good], check=True)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_pointwise_results_keep_the_cpus_layout(rank: int) -> None:
+    x = _numbers(*(2, 3, 4)[:rank])
+    y = x.cuda()
+    pairs = [(t + 1, t.exp(), t.transpose(0, -1) * 2 if rank > 1 else t) for t in (x, y)]
+    for a, b in zip(*pairs):
+        assert a.stride() == b.stride() and bits(a) == bits(b.cpu())
+
+
+def test_in_place_results_of_another_type() -> None:
+    for device in ("cpu", "cuda"):
+        x = torch.arange(6, device=device).to(torch.int16)
+        x += torch.ones(6, dtype=torch.int64, device=device)
+        assert x.dtype == torch.int16 and x.tolist() == [1, 2, 3, 4, 5, 6]
+        out = torch.empty(0, dtype=torch.float64, device=device)
+        torch.add(x, 0.5, out=out)
+        assert out.tolist() == [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]
+        with pytest.raises(RuntimeError, match="can't be cast"):
+            x += 0.5
+        assert (x > 3).any().item() and torch.where(x > 3, x, -x)[0].item() == -1
