@@ -168,7 +168,7 @@ Attr Trace::attr(const TraceAttr &t) const {
 bool torchc::resolveOps(Trace &trace, LookupOp lookup, Diag &diag) {
   for (TraceOp &op : trace.ops) {
     std::string_view name = trace.strings[op.name];
-    op.id = lookup(name);
+    op.id = name == condName ? condOp : name == whileName ? whileOp : lookup(name);
     if (op.id == unresolvedOp)
       return diag.fail(ErrorKind::NotImplemented,
                        "the trace uses op '" + std::string(name) + "', which this build doesn't have");

@@ -24,6 +24,15 @@ namespace torchc {
 inline constexpr uint32_t traceNone = 0xffffffffu;
 /// The OpId of a name that is not (yet) resolved.
 inline constexpr uint32_t unresolvedOp = 0xffffffffu;
+/// Nodes with subgraphs, whose ids lie between those of the op table and custom ops (J2). Attributes: two Graphs; for each
+/// an IntList that gives, by input of the subgraph, the input of the node it is; for each an IntList of what is added to
+/// the state's ordinal for that input; how many ordinals the second graph takes.
+///   cond: inputs [state,] predicate, tensors; the first graph where the predicate is true, else the second.
+///   while_loop: inputs [state,] carried tensors, more tensors; while the first graph gives true, the second gives the
+///   carried tensors anew. `outputs`: the carried ones, then with a state that.
+/// `state` is a generator's seed and ordinal, where a graph draws random numbers (a Random effect says so).
+inline constexpr uint32_t condOp = 0xff00, whileOp = 0xff01;
+inline constexpr std::string_view condName = "cond", whileName = "while_loop";
 /// Largest rank a trace may carry.
 inline constexpr unsigned traceMaxRank = 64;
 
@@ -63,11 +72,11 @@ struct TraceStorage {
   static constexpr uint8_t knownFlags = External;
   static constexpr uint8_t noDType = 0xff;
 
-  int64_t nbytes = -1;     // -1: depends on symbols
+  int64_t nbytes = -1; // -1: depends on symbols
   uint8_t dtype = noDType; // DType, or noDType
   uint8_t flags = 0;
   uint16_t device = 0; // device type << 8 | index
-  uint32_t tag = 0;    // equal non-zero tags: the same memory (aliasing between inputs)
+  uint32_t tag = 0; // equal non-zero tags: the same memory (aliasing between inputs)
 };
 
 struct TraceValue {
@@ -79,16 +88,16 @@ struct TraceValue {
   uint8_t rank = 0;
   uint16_t flags = 0;
   uint32_t storage = traceNone; // none: a number (hole) or a value without memory
-  uint32_t firstDim = 0;        // rank sizes, then rank strides unless Contiguous, in Trace::dims
-  TraceDim offset;              // in elements
+  uint32_t firstDim = 0; // rank sizes, then rank strides unless Contiguous, in Trace::dims
+  TraceDim offset; // in elements
 };
 
 /// An attribute whose list or string lies in the trace's pools.
 struct TraceAttr {
   AttrTag tag = AttrTag::None;
   uint32_t size = 0; // elements of a list
-  int64_t bits = 0;  // number (floats by their bits), string index, first element in Trace::ints,
-                     // input index (Hole) or subgraph index (Graph)
+  int64_t bits = 0; // number (floats by their bits), string index, first element in Trace::ints,
+  // input index (Hole) or subgraph index (Graph)
 };
 
 /// One executed op; ranges lie in Trace::refs (inputs then outputs) and Trace::attrs.
@@ -100,8 +109,8 @@ struct TraceNode {
 };
 
 enum class EffectKind : uint32_t {
-  Write = 0,   // target = storage that the node writes
-  Random = 1,  // payload = how many random ops ran before it in this trace (N9)
+  Write = 0, // target = storage that the node writes
+  Random = 1, // payload = how many random ops ran before it in this trace (N9)
   SetSeed = 2, // payload = seed; the ordinal restarts at 0
   Barrier = 3, // nothing moves across
   NumKinds
@@ -142,8 +151,8 @@ struct TraceInput {
 
 enum class OutputKind : uint32_t {
   Result = 0, // returned by the function
-  Grad = 1,   // becomes (or replaces) .grad of input `index`
-  Saved = 2,  // kept for a backward graph, slot `index`
+  Grad = 1, // becomes (or replaces) .grad of input `index`
+  Saved = 2, // kept for a backward graph, slot `index`
   NumKinds
 };
 
@@ -170,10 +179,10 @@ public:
   std::vector<TraceOutput> outputs;
   std::vector<Trace> subgraphs; // closed: everything they need comes in by their inputs
 
-  std::vector<TraceDim> dims;   // pool of TraceValue
-  std::vector<uint32_t> refs;   // pool of TraceNode: value indices or traceNone
+  std::vector<TraceDim> dims; // pool of TraceValue
+  std::vector<uint32_t> refs; // pool of TraceNode: value indices or traceNone
   std::vector<TraceAttr> attrs; // pool of TraceNode
-  std::vector<int64_t> ints;    // pool of TraceAttr lists
+  std::vector<int64_t> ints; // pool of TraceAttr lists
 
   // Adding. Each returns the new record's index; strings, ops and sources are shared when equal.
   uint32_t addString(std::string_view text);

@@ -283,14 +283,32 @@ TensorImpl *runFamily(Resolved &r, uint8_t device) {
   return device == cudaDevice ? runOnCuda(r) : families[int(r.info.family)](r);
 }
 
+/// Under ThreadState::abstract: what the family would return, by layout; its content is undefined.
+TensorImpl *abstractResult(Resolved &r) {
+  switch (r.info.family) {
+  case Family::Elementwise:
+  case Family::Cast: return newLaidOut(r);
+  case Family::Fused: return families[int(r.info.family)](r); // whose ops are abstract in turn
+  case Family::View: {
+    TensorImpl *x = r.operand(0), *v = families[int(r.info.family)](r);
+    if (v->storage == x->storage)
+      v->flags |= x->flags & (FlagPending | flagDeferredData);
+    return v;
+  }
+  default: return newTensor(r.type.dtype, r.type.dims);
+  }
+}
+
 TensorImpl *runInto(Resolved &r) {
   const OpCall &call = r.call;
   TensorImpl *t = call.out.tensor;
+  if (TORCHC_UNLIKELY(threadState.abstract) && (threadState.modes.flags & FlagRecording))
+    jitHooks.checkWrite(t);
   checkTarget(call, r.type);
   TapePlan plan = planInto(call); // may refuse: before the target changes
   if (!(t->dims() == r.type.dims))
     resizeOut(t, r.type.dims);
-  if (t->device != metaDevice) {
+  if (t->device != metaDevice && !threadState.abstract) {
     if (mayWriteThrough(call))
       r.target = t;
     Tensor result(runFamily(r, t->device));
@@ -308,6 +326,8 @@ TensorImpl *runFresh(Resolved &r, uint8_t device) {
   Tensor out;
   if (device == metaDevice && r.info.family != Family::View)
     out = Tensor(newTensor(r.type.dtype, r.type.dims, device));
+  else if (TORCHC_UNLIKELY(threadState.abstract))
+    out = Tensor(abstractResult(r));
   else
     out = Tensor(runFamily(r, device));
   checkStatus(r.info.name);
@@ -324,7 +344,7 @@ __attribute__((noinline)) TensorImpl *callEager(const OpCall &call) {
   static bool filled = (fillFastKernels(), true);
   (void)filled;
   auto settle = [](TensorImpl *t) {
-    if (t && TORCHC_UNLIKELY(t->flags & FlagPending))
+    if (t && TORCHC_UNLIKELY(t->flags & FlagPending) && !threadState.abstract)
       jitHooks.materialize(t);
   };
   for (int i = 0; i < call.numOperands; i++)

@@ -39,6 +39,10 @@ struct JitHooks {
   bool (*pendingDied)(TensorImpl *t);
   /// An op that may not be deferred comes next: compute everything pending in this thread's run.
   void (*flush)();
+  /// An op registered at run time comes next: as flush(), and a recording's segment ends here, which is reported.
+  void (*opaque)(const char *name);
+  /// ThreadState::abstract: may an op write to `t`? Throws where it belongs to somebody else.
+  void (*checkWrite)(TensorImpl *t);
 };
 extern JitHooks jitHooks;
 

@@ -9,7 +9,7 @@
 namespace torchc {
 
 // Nothing is pending before frontends/jit installs its hooks; a mode without them records nothing.
-JitHooks jitHooks = {nullptr, nullptr, nullptr, [](TensorImpl *) {}, nullptr, nullptr};
+JitHooks jitHooks = {nullptr, nullptr, nullptr, [](TensorImpl *) {}, nullptr, nullptr, nullptr, nullptr};
 void (*releasePyObject)(TensorImpl *) = nullptr;
 
 void fail(ErrorKind kind, std::string text) { throw Error(kind, std::move(text)); }

@@ -284,6 +284,11 @@ void Function::noteWait(double seconds) {
   note(RecordKind::Fallback, settings.site, text);
 }
 
+void Function::noteOpaque(const Site &site, const std::string &op) {
+  note(RecordKind::Fallback, site.line ? site : settings.site,
+       "the custom op " + op + " is opaque: the graph ends before it, it runs by itself, and another graph follows");
+}
+
 void Function::prefer(const std::shared_ptr<Recording> &r) {
   std::lock_guard<std::mutex> lock(mutex);
   if (roots.size() < 2 || roots[0] == r)
@@ -342,7 +347,7 @@ static void describe(const Run::Segments &list, int depth, std::string &out) {
     if (Site s = r->siteOf(0); s.line)
       out += ", from " + s.file + ":" + std::to_string(s.line);
     out += ": " + stateText(*r) + "; launched " + std::to_string(r->launches) + " times, interpreted " +
-           std::to_string(r->interpreted) + "\n";
+           std::to_string(r->interpreted) + (r->boundary.empty() ? "" : "; then the custom op " + r->boundary) + "\n";
     describe(r->next, depth + 1, out);
   }
 }
@@ -405,6 +410,14 @@ Call::Call(Function &f, int64_t elements)
   open = true; // nothing throws from here on, so that the destructor runs
   threadState.run = this;
   changeFlags(recording ? FlagRecording : FlagRetracing, 0);
+}
+
+void Call::opaque(const std::string &op) {
+  if (recording) {
+    function.noteOpaque(sourceCallback ? sourceCallback() : Site(), op);
+    recording->opaque(op);
+  } else if (retrace)
+    retrace->observe();
 }
 
 void Call::close() {

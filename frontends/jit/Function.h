@@ -42,6 +42,8 @@ public:
   void noteLeave(const Site &site, const char *reason, std::string expected = {}, std::string came = {});
   /// The recording that a run followed to its end: tried first from now on.
   void prefer(const std::shared_ptr<Recording> &r);
+  /// An op that no recording shows runs between two segments.
+  void noteOpaque(const Site &site, const std::string &op);
   /// A caller has waited so long for the compiler and doesn't any longer.
   void noteWait(double seconds);
   void wantMore(const std::shared_ptr<Recording> &r, const std::vector<uint32_t> &storages);
@@ -109,6 +111,9 @@ public:
 
   /// What the tracer has handed over, for a caller that doesn't call finish().
   std::vector<std::unique_ptr<Recording>> takeRecorded() { return (whole = true, std::move(path)); }
+
+  /// jitHooks.opaque.
+  void opaque(const std::string &op);
 
   Tracer *tracer() { return recording.get(); }
   Run *run() { return retrace.get(); }

@@ -64,8 +64,18 @@ bool pendingDied(TensorImpl *) { return false; }
 
 void flush() { observe(nullptr); }
 
+void opaque(const char *name) {
+  if (Call *c = current())
+    c->opaque(name);
+}
+
+void checkWrite(TensorImpl *t) {
+  if (Call *c = current(); c && c->tracer())
+    c->tracer()->checkWrite(t);
+}
+
 } // namespace
 
-void installHooks() { jitHooks = {lazyOp, recordOp, effect, materialize, pendingDied, flush}; }
+void installHooks() { jitHooks = {lazyOp, recordOp, effect, materialize, pendingDied, flush, opaque, checkWrite}; }
 
 } // namespace torchc::jit

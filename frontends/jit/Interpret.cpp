@@ -1,6 +1,7 @@
 #include "frontends/jit/Interpret.h"
 #include "frontends/eager/Dispatch.h"
 #include "frontends/eager/Modes.h"
+#include "frontends/jit/Control.h"
 
 namespace torchc::jit {
 
@@ -40,11 +41,35 @@ void Interpreter::keep(uint32_t storage, TensorImpl *result) {
   m.base = result->data;
 }
 
+/// The generator's state that a random step takes.
+Tensor Interpreter::stateOf(const Step &s) const {
+  Tensor state(newTensor(DType::I64, Dims({2})));
+  auto *words = reinterpret_cast<uint64_t *>(state->data);
+  for (auto &[input, given] : generators)
+    if (input == r.values[r.ins[s.firstIn]].input) {
+      words[0] = given[0];
+      words[1] = given[1] + s.random;
+    }
+  return state;
+}
+
+void Interpreter::runControl(const Step &s) {
+  std::vector<Tensor> inputs;
+  Tensor state = s.random == traceNone ? Tensor() : stateOf(s);
+  for (uint32_t i = s.random != traceNone; i < s.numOperands; i++)
+    inputs.push_back(tensorOf(r.ins[s.firstIn + i]));
+  std::vector<Tensor> results = evaluate(*r.controls[s.control], inputs, state);
+  for (uint32_t k = 0; k < s.numResults; k++)
+    keep(r.values[s.result + k].storage, results[k].impl());
+}
+
 void Interpreter::run(uint32_t index) {
   const Step &s = r.steps[index];
   if (s.isView)
     return;
   InternalGuard quiet;
+  if (s.control != traceNone)
+    return runControl(s);
   std::vector<Tensor> tensors;
   std::vector<Operand> operands;
   tensors.reserve(s.numOperands + 1u);
@@ -57,14 +82,7 @@ void Interpreter::run(uint32_t index) {
       continue;
     }
     if (s.random != traceNone && i == 0) {
-      Tensor state(newTensor(DType::I64, Dims({2})));
-      auto *words = reinterpret_cast<uint64_t *>(state->data);
-      for (auto &[input, given] : generators)
-        if (input == r.values[in].input) {
-          words[0] = given[0];
-          words[1] = given[1] + s.random;
-        }
-      tensors.push_back(std::move(state));
+      tensors.push_back(stateOf(s));
     } else
       tensors.push_back(tensorOf(in));
     operands.push_back(tensors.back());

@@ -27,6 +27,8 @@ private:
     char *base = nullptr;
     bool given = false;
   };
+  void runControl(const Step &s);
+  Tensor stateOf(const Step &s) const;
   void keep(uint32_t storage, TensorImpl *result);
   const Recording &r;
   std::vector<Memory> memory;

@@ -55,6 +55,7 @@ RecordedProgram recordProgram(const std::function<std::vector<Tensor>()> &fn, co
   if (!call.tracer())
     throw Unsupported("it can't run inside a compiled function, or under inference_mode");
   Tracer &tracer = *call.tracer();
+  tracer.wantOneGraph();
   declareArguments(tracer, arguments);
   std::vector<uint32_t> results;
   for (const Tensor &t : fn()) {
@@ -64,6 +65,9 @@ RecordedProgram recordProgram(const std::function<std::vector<Tensor>()> &fn, co
   std::vector<Tensor> tensors; // the tracer lets them go
   for (TensorImpl *t : tracer.inputTensors())
     tensors.push_back(Tensor::borrow(t));
+  if (!tracer.opaqueOps().empty())
+    throw Unsupported("the custom op " + tracer.opaqueOps()[0] +
+                      ", which has no code outside of the program that registered it");
   tracer.finish();
   std::vector<std::unique_ptr<Recording>> path = call.takeRecorded();
   if (path.empty())

@@ -1,4 +1,5 @@
 #include "frontends/jit/Recording.h"
+#include "frontends/jit/Control.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -23,14 +24,15 @@ TensorImpl *Recording::slowShell(uint32_t value) const {
 
 void Recording::makeTemplates() {
   templates.assign(values.size(), {});
-  for (const Step &s : steps) {
-    Template &t = templates[s.result];
-    if (s.out != Out::None || t.usable || values[s.result].rank > inlineDims)
-      continue;
-    Tensor shell(slowShell(s.result));
-    std::memcpy(t.bytes, reinterpret_cast<const char *>(shell.impl()) + metadataOffset, metadataBytes);
-    t.usable = true;
-  }
+  for (const Step &s : steps)
+    for (uint32_t v = s.result; v < s.result + s.numResults; v++) {
+      Template &t = templates[v];
+      if (s.out != Out::None || t.usable || values[v].rank > inlineDims)
+        continue;
+      Tensor shell(slowShell(v));
+      std::memcpy(t.bytes, reinterpret_cast<const char *>(shell.impl()) + metadataOffset, metadataBytes);
+      t.usable = true;
+    }
 }
 
 static bool sameValue(const Recording &a, const Value &x, const Recording &b, const Value &y) {
@@ -45,7 +47,9 @@ bool Recording::samePrefix(const Recording &other, uint32_t count) const {
   for (uint32_t i = 0; i < count; i++) {
     const Step &x = steps[i], &y = other.steps[i];
     if (x.op != y.op || x.out != y.out || x.numOperands != y.numOperands || x.numAttrs != y.numAttrs ||
-        x.result != y.result || x.random != y.random)
+        x.result != y.result || x.random != y.random || (x.control == traceNone) != (y.control == traceNone))
+      return false;
+    if (x.control != traceNone && !(*controls[x.control] == *other.controls[y.control]))
       return false;
     for (uint32_t k = 0; k < x.numOperands; k++) {
       uint32_t in = ins[x.firstIn + k];
@@ -122,7 +126,7 @@ int64_t spanOf(const TensorImpl *t) {
 
 bool mayCopyForeign(OpId op, int64_t bytes) {
   constexpr int64_t table = 256 << 10; // a gather from a bigger one is cheaper than its copy
-  return bytes <= (opInfo(op).family == Family::Indexing ? table : maxForeignBytes);
+  return bytes <= (op != OpId::NumOps && opInfo(op).family == Family::Indexing ? table : maxForeignBytes);
 }
 
 static std::string describeNumbers(const Attr *attrs, size_t count) {
@@ -148,7 +152,7 @@ static std::string describeNumbers(const Attr *attrs, size_t count) {
 }
 
 std::string describe(const OpCall &call) {
-  std::string out = opInfo(call.op).name;
+  std::string out = call.op == OpId::NumOps ? "a cond or while_loop of" : opInfo(call.op).name;
   std::vector<Attr> attrs(call.attrs, call.attrs + call.numAttrs);
   for (int i = 0; i < call.numOperands; i++)
     if (const TensorImpl *t = call.operands[i].tensor)
@@ -160,7 +164,7 @@ std::string describe(const OpCall &call) {
 
 std::string describe(const Recording &r, uint32_t step) {
   const Step &s = r.steps[step];
-  std::string out = opInfo(s.op).name;
+  std::string out(s.control != traceNone ? r.controls[s.control]->name() : opInfo(s.op).name);
   size_t numbers = s.numAttrs;
   for (uint32_t i = 0; i < s.numOperands; i++) {
     uint32_t in = r.ins[s.firstIn + i];

@@ -12,6 +12,7 @@
 namespace torchc::jit {
 
 class Compiled;
+struct Control;
 
 /// A tensor as the trace sees it. Values with equal layout over one storage share a canonical number; tensors carry that.
 struct Value {
@@ -42,7 +43,9 @@ struct Step {
   uint32_t firstIn; // in Recording::ins: canonical values, traceNone for a number
   uint32_t firstAttr; // in Recording::attrs: the op's own, then the numbers in operand order (Hole: of an input)
   uint32_t result; // canonical value; of an in-place op the target's
-  uint32_t random; // ordinals after the generator input's, traceNone: not random
+  uint32_t control = traceNone; // in Recording::controls: a cond or while_loop, whose `op` is none
+  uint16_t numResults = 1; // of a control step: values in a row from `result`, each in memory of its own
+  uint32_t random = traceNone; // ordinals after the generator input's, traceNone: not random
 };
 
 struct RecordedInput {
@@ -69,10 +72,12 @@ public:
   std::vector<uint32_t> ins;
   std::vector<Attr> attrs; // borrow from the trace's pools
   std::vector<RecordedInput> inputs;
+  std::vector<std::shared_ptr<const Control>> controls;
   std::vector<Template> templates; // by value
   std::vector<bool> wanted; // storages that somebody outside may read afterwards
   DType defaultType = DType::F32; // torch.get_default_dtype(), which decides results of integer operands
   std::string refused; // why it can't be compiled; empty: it can
+  std::string boundary; // the custom op that runs behind it; empty: none does
   Sha256Digest identity = {}; // of the program without source positions
   Sha256Digest skeleton = {}; // the same whatever numbers there are that may become inputs
   std::vector<std::shared_ptr<Recording>> next; // what came after the observation at the end

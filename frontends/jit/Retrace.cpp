@@ -3,6 +3,7 @@
 #include "frontends/eager/Dispatch.h"
 #include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
+#include "frontends/jit/Control.h"
 #include "frontends/jit/Function.h"
 #include "frontends/jit/Interpret.h"
 #include "frontends/jit/Tracer.h"
@@ -149,6 +150,8 @@ bool Run::matches(const OpCall &call) {
 
 bool Run::matchesStep(const OpCall &call, const Step &s) {
   if (s.op != call.op || s.out != call.out.kind || s.numOperands != call.numOperands || s.numAttrs != call.numAttrs)
+    return false;
+  if ((s.control != traceNone) != (incoming != nullptr) || (incoming && !(*incoming == *graph->controls[s.control])))
     return false;
   const Attr *attrs = graph->attrs.data() + s.firstAttr;
   for (int i = 0; i < call.numAttrs; i++)
@@ -313,19 +316,55 @@ void Run::unbind(size_t mark, size_t numberMark) {
 
 //===-- deferring -----------------------------------------------------------------------------------------------===//
 
+void Run::leaveAt(const OpCall &call) {
+  // At the start of a segment that has recordings which aren't compiled (yet), leaving is no news.
+  bool known = !graph && !segments.empty() &&
+               std::none_of(segments.begin(), segments.end(), [&](auto &r) { return usable(*r); });
+  if (known)
+    leave(nullptr);
+  else
+    leave("the program goes on differently from every recording",
+          graph && position < graph->steps.size() ? describe(*graph, position) : "", describe(call));
+}
+
+std::vector<Tensor> Run::op(const std::shared_ptr<const Control> &control, const std::vector<Tensor> &inputs,
+                            TensorImpl *state) {
+  InsideGate inside(*gate);
+  std::vector<Operand> operands;
+  if (state)
+    operands.push_back(Operand(state));
+  for (const Tensor &t : inputs)
+    operands.push_back(Operand(t));
+  OpCall call{OpId::NumOps, operands.data(), int(operands.size()), nullptr, 0, {}};
+  struct Incoming {
+    const Control *&slot;
+    ~Incoming() { slot = nullptr; }
+  } reset{incoming};
+  incoming = control.get();
+  if (gone || !match(call)) {
+    leaveAt(call);
+    return {};
+  }
+  const Step &s = graph->steps[position];
+  if (foreign && !readForeign(call, s)) {
+    leave("memory shared with another library changed, or too much of it is read");
+    return {};
+  }
+  position++;
+  std::vector<Tensor> results;
+  for (uint32_t v = s.result; v < s.result + s.numResults; v++) {
+    results.emplace_back(fresh(v));
+    results.back()->tag = tag | v;
+  }
+  return results;
+}
+
 TensorImpl *Run::op(const OpCall &call) {
   InsideGate inside(*gate);
   TapePlan plan =
       call.out.kind == Out::None ? planTape(call) : planInto(call); // the latter may copy, as an op of its own
   if (gone || !match(call)) {
-    // At the start of a segment that has recordings which aren't compiled (yet), leaving is no news.
-    bool known = !graph && !segments.empty() &&
-                 std::none_of(segments.begin(), segments.end(), [&](auto &r) { return usable(*r); });
-    if (known)
-      leave(nullptr);
-    else
-      leave("the program goes on differently from every recording",
-            graph && position < graph->steps.size() ? describe(*graph, position) : "", describe(call));
+    leaveAt(call);
     return nullptr;
   }
   const Step &s = graph->steps[position];
@@ -344,7 +383,7 @@ TensorImpl *Run::op(const OpCall &call) {
     finishInto(call, plan);
     return retain(call.out.tensor);
   }
-  Tensor out(s.isView ? view(call, s) : fresh(s));
+  Tensor out(s.isView ? view(call, s) : fresh(s.result));
   out->tag = tag | s.result;
   if (info.flags & OpIsView)
     trackView(call.op, call.attrs, call.numAttrs, call.operands[0].tensor, out.impl());
@@ -353,15 +392,15 @@ TensorImpl *Run::op(const OpCall &call) {
   return out.take();
 }
 
-TensorImpl *Run::fresh(const Step &s) {
-  const Value &v = graph->values[s.result];
+TensorImpl *Run::fresh(uint32_t value) {
+  const Value &v = graph->values[value];
   Storage *st = newForeignStorage(nullptr, graph->storages[v.storage].nbytes, nullptr, nullptr);
   if (TORCHC_UNLIKELY(!st))
     outOfMemory(sizeof(Storage));
   st->tag = tag | v.storage;
   st->deferred = runWord(this);
   slots[v.storage] = {retain(st), nullptr, true};
-  TensorImpl *t = graph->shell(s.result);
+  TensorImpl *t = graph->shell(value);
   t->storage = st;
   t->flags |= FlagPending | flagDeferredData;
   return t;
@@ -565,10 +604,13 @@ void Run::interpret(const std::vector<Storage *> &alive) {
       interpreter.bindGenerator(i, reinterpret_cast<const uint64_t *>(&states[i]));
   for (uint32_t i = 0; i < position; i++) {
     interpreter.run(i);
-    Slot &slot = slots[graph->values[graph->steps[i].result].storage];
-    if (slot.pending && slot.storage) { // computed, whatever a later op throws
-      slot.storage->deferred = 0;
-      slot.pending = false;
+    const Step &s = graph->steps[i];
+    for (uint32_t v = s.result; v < s.result + s.numResults; v++) {
+      Slot &slot = slots[graph->values[v].storage];
+      if (slot.pending && slot.storage) { // computed, whatever a later op throws
+        slot.storage->deferred = 0;
+        slot.pending = false;
+      }
     }
   }
 }

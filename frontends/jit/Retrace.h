@@ -22,6 +22,9 @@ public:
 
   /// jitHooks.lazyOp.
   TensorImpl *op(const OpCall &call);
+  /// The same for a cond or while_loop: its pending results; empty where the program left the trace.
+  std::vector<Tensor> op(const std::shared_ptr<const Control> &control, const std::vector<Tensor> &inputs,
+                         TensorImpl *state);
   /// Something outside looks at deferred values: computes them. At the end of a recorded segment matching goes on with
   /// what followed it, elsewhere the run leaves.
   void observe();
@@ -68,7 +71,8 @@ private:
   bool take(uint32_t slot, int64_t low, int64_t high);
   char *contentOf(uint32_t slot) const;
   bool needs(uint32_t storage, std::vector<bool> &steps) const;
-  TensorImpl *fresh(const Step &s);
+  TensorImpl *fresh(uint32_t value);
+  void leaveAt(const OpCall &call);
   TensorImpl *view(const OpCall &call, const Step &s);
   void write(TensorImpl *target, const Step &s);
   bool endsHere();
@@ -85,6 +89,7 @@ private:
   std::shared_ptr<Recording> graph;
   uint64_t tag = 0;
   uint32_t position = 0;
+  const Control *incoming = nullptr; // of the call that is being matched
   bool gone = false, leaving = false, alone = true;
   uint32_t started = 0;
   std::vector<Slot> slots; // by storage

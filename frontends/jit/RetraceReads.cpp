@@ -17,6 +17,12 @@ bool Run::needs(uint32_t storage, std::vector<bool> &steps) const {
   uint32_t definition = traceNone;
   for (uint32_t i = 0; i < position; i++) {
     const Step &s = graph->steps[i];
+    if (s.control != traceNone) {
+      for (uint32_t v = s.result; v < s.result + s.numResults; v++)
+        if (graph->values[v].storage == storage)
+          return false; // too much to compute ahead
+      continue;
+    }
     if (s.isView || graph->values[s.result].storage != storage)
       continue;
     if (s.out != Out::None)

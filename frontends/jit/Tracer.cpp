@@ -2,6 +2,7 @@
 #include "dialects/trace/TraceFile.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/eager/View.h"
+#include "frontends/jit/Control.h"
 #include <algorithm>
 
 namespace torchc::jit {
@@ -169,6 +170,10 @@ uint32_t Tracer::valueOf(TensorImpl *t) {
 bool Tracer::randomState(TensorImpl *state, Step &step) {
   if (!state || state->dtype != DType::I64 || state->numel != 2 || !state->contiguous())
     return false;
+  if (unknownOrdinal) {
+    refuse("random numbers behind a cond or while_loop that draws a number of them which depends on data");
+    return false;
+  }
   auto *words = reinterpret_cast<const uint64_t *>(state->data);
   for (const Generator &g : generators)
     if (g.seed == words[0] && words[1] >= g.ordinal && words[1] - g.ordinal < (1u << 30)) {
@@ -289,7 +294,74 @@ void Tracer::record(const OpCall &call, TensorImpl *result) {
   r->steps.push_back(step);
 }
 
+void Tracer::record(const std::shared_ptr<const Control> &control, const std::vector<Tensor> &inputs, TensorImpl *state,
+                    const std::vector<Tensor> &results) {
+  if (!r->refused.empty())
+    return;
+  Step step{};
+  step.op = OpId::NumOps;
+  step.numOperands = uint16_t(inputs.size() + (state != nullptr));
+  step.firstIn = uint32_t(r->ins.size());
+  step.random = traceNone;
+  step.control = uint32_t(r->controls.size());
+  step.numResults = uint16_t(results.size());
+  if (state && !randomState(state, step))
+    return refuse(std::string(control->name()) + "() without a generator's state");
+  for (const Tensor &t : inputs) {
+    uint32_t v = valueOf(t.impl());
+    if (v == traceNone)
+      return;
+    if (t->storage->exposed && !mayCopyForeign(OpId::NumOps, spanOf(t.impl())))
+      return refuse(std::string(control->name()) +
+                    "() reads much memory shared with another library; clone() it first");
+    r->ins.push_back(v);
+  }
+  std::vector<uint32_t> outputs;
+  for (const Tensor &t : results) {
+    uint32_t storage = addStorage(t->storage, t->data, t->nbytes(), false, t->dtype);
+    onRelease(t->storage, storageDied, this);
+    outputs.push_back(addValue(t.impl(), storage));
+    t->tag = tag | outputs.back();
+  }
+  step.result = outputs[0];
+  r->controls.push_back(control);
+  auto graph = [&](const SubgraphRef &s) {
+    Attr a;
+    a.tag = AttrTag::Graph;
+    a.i = r->trace.addSubgraph(s->graph->trace);
+    return a;
+  };
+  uint32_t source = traceNone;
+  if (sourceCallback)
+    if (Site s = sourceCallback(); s.line)
+      source = r->trace.addSource(s.file, s.line, s.function);
+  std::vector<int64_t> lists[4];
+  std::vector<Attr> attrs = {graph(control->first), graph(control->second)};
+  for (int i = 0; i < 2; i++) {
+    lists[i] = control->map(i);
+    lists[2 + i].assign(control->graph(i).advance.begin(), control->graph(i).advance.end());
+  }
+  for (const std::vector<int64_t> &list : lists)
+    attrs.push_back(toAttr(IntList(list)));
+  attrs.push_back(toAttr(int64_t(control->second->draws)));
+  uint32_t op = r->trace.addOp(control->name(), control->loop ? whileOp : condOp);
+  uint32_t node = r->trace.addNode(op, {r->ins.data() + step.firstIn, step.numOperands}, outputs, attrs, source);
+  if (step.random != traceNone)
+    r->trace.addEffect(node, EffectKind::Random, traceNone, step.random);
+  r->steps.push_back(step);
+}
+
+void Tracer::checkWrite(TensorImpl *t) {
+  auto it = t->storage ? numbers.find(t->storage) : numbers.end();
+  if (it == numbers.end() || r->storages[it->second].isInput)
+    fail(whole + " might be modifying the input! It must not write to its operands or to tensors from outside.");
+}
+
 void Tracer::observe(TensorImpl *t) {
+  if (isWhole() && (!t || numbers.count(t->storage)))
+    fail(ErrorKind::NotImplemented, whole +
+                                        " looks at the numbers of a tensor (item(), bool(), printing, NumPy), which "
+                                        "a graph can't hold");
   if (r->steps.empty() && r->refused.empty())
     return;
   if (t && r->refused.empty()) { // what this segment neither made nor wrote is known already
@@ -302,6 +374,15 @@ void Tracer::observe(TensorImpl *t) {
   }
   end();
   begin();
+}
+
+void Tracer::opaque(const std::string &op) {
+  if (isWhole())
+    fail(ErrorKind::NotImplemented, whole + " calls the custom op " + op + ", which a graph can't hold");
+  unseen.push_back(op);
+  if (!r->steps.empty() || !r->refused.empty())
+    r->boundary = op;
+  observe(nullptr);
 }
 
 void Tracer::end() {
@@ -340,6 +421,18 @@ std::vector<TensorImpl *> Tracer::inputTensors() const {
   size_t next = 0;
   for (const RecordedInput &in : r->inputs)
     out.push_back(in.generator ? nullptr : held[next++]);
+  return out;
+}
+
+std::vector<Tracer::InputState> Tracer::inputsWithStates() const {
+  std::vector<InputState> out;
+  size_t next = 0, generator = 0;
+  for (const RecordedInput &in : r->inputs)
+    if (in.generator) {
+      const Generator &g = generators[generator++];
+      out.push_back({nullptr, {g.seed, g.ordinal}});
+    } else
+      out.push_back({held[next++], {0, 0}});
   return out;
 }
 

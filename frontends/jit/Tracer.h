@@ -21,8 +21,25 @@ public:
   Tracer(const Tracer &) = delete;
 
   void record(const OpCall &call, TensorImpl *result);
+  /// A cond or while_loop has run. `inputs` and `state` as Control has them.
+  void record(const std::shared_ptr<const Control> &control, const std::vector<Tensor> &inputs, TensorImpl *state,
+              const std::vector<Tensor> &results);
+  /// Whole graphs refuse what would end a segment: values that are looked at, ops that no graph holds.
+  void mustBeWhole(std::string what) { whole = std::move(what); }
+  bool isWhole() const { return !whole.empty(); }
+  /// One graph is asked for: nothing but the program itself should end a segment.
+  void wantOneGraph() { oneGraph = true; }
+  bool oneGraphWanted() const { return oneGraph || isWhole(); }
+  /// How many random numbers a graph draws isn't known from here on.
+  void forgetOrdinal() { unknownOrdinal = true; }
+  /// Not-implemented error unless `t` was made in this segment.
+  void checkWrite(TensorImpl *t);
   /// The program looks at `t` (null: at something): the segment ends here if it made or wrote `t`.
   void observe(TensorImpl *t);
+  /// An op that isn't recorded runs next: the segment ends here.
+  void opaque(const std::string &op);
+  /// The ops for which opaque() was called.
+  const std::vector<std::string> &opaqueOps() const { return unseen; }
   /// The segment can't be compiled; the first reason counts.
   void refuse(std::string why);
   /// Ends the last segment.
@@ -34,6 +51,11 @@ public:
   uint32_t valueOf(TensorImpl *t);
   /// By number of the segment's inputs so far; null for a generator's state. Borrowed until finish().
   std::vector<TensorImpl *> inputTensors() const;
+  struct InputState {
+    TensorImpl *tensor;
+    uint64_t words[2]; // of a generator
+  };
+  std::vector<InputState> inputsWithStates() const;
 
 private:
   struct Generator {
@@ -64,6 +86,9 @@ private:
   std::vector<Generator> generators;
   std::vector<TensorImpl *> met;
   uint64_t metTag = 0;
+  std::vector<std::string> unseen;
+  std::string whole; // what the segment belongs to, for messages; empty: it may end
+  bool unknownOrdinal = false, oneGraph = false;
 };
 
 } // namespace torchc::jit

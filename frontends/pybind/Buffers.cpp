@@ -183,7 +183,7 @@ PyObject *numpyMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObj
   return guarded([&] {
     Values v;
     bind(numpySignature, {self, args, n, kw}, v);
-    if (v[1] != Py_True && Borrowed(self)->requiresGrad())
+    if (v[1] != Py_True && isGradEnabled() && Borrowed(self)->requiresGrad())
       fail("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     return arrayOf(implOf(self));
   });
@@ -201,7 +201,7 @@ PyObject *arrayMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObj
       else
         typeError("__array__() got an unexpected keyword argument '" + std::string(strArg(key)) + "'");
     }
-    if (Borrowed(self)->requiresGrad())
+    if (isGradEnabled() && Borrowed(self)->requiresGrad())
       fail("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     Ref array(arrayOf(implOf(self)));
     if (dtype && dtype != Py_None)

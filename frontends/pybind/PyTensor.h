@@ -192,6 +192,8 @@ bool addExport(PyObject *module);
 bool addOnnx(PyObject *module);
 bool addStorage(PyObject *module);
 bool addCuda(PyObject *module);
+bool addLibrary(PyObject *module);
+bool addControl(PyObject *module);
 
 /// Method tables that Tensor is made of; of two entries with one name the earlier table's counts.
 extern PyMethodDef tensorMethods[], tensorConversions[], tensorAutogradMethods[], tensorInplaceViews[], tensorFormats[];

@@ -17,8 +17,8 @@ from torchc.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_
 __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
-    "__config__ _utils accelerator amp autograd backends compiler cuda distributed distributions errors "
-    "export func functional hub jit knobs linalg mps multiprocessing nn onnx optim profiler random "
+    "__config__ _higher_order_ops _utils accelerator amp autograd backends compiler cuda distributed distributions "
+    "errors export func functional hub jit knobs library linalg mps multiprocessing nn onnx ops optim profiler random "
     "serialization special storage testing types utils version xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
@@ -31,6 +31,7 @@ _LAZY = {
     "broadcast_shapes": "functional",
     "cdist": "functional",
     "compile": "jit",
+    "cond": "_higher_order_ops",
     "einsum": "functional",
     "finfo": "_type_info",
     "get_printoptions": "_tensor_str",
@@ -40,6 +41,7 @@ _LAZY = {
     "set_printoptions": "_tensor_str",
     "tensordot": "functional",
     "typename": "_type_info",
+    "while_loop": "_higher_order_ops",
 }
 _EXTRAS = (
     "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled is_autocast_enabled "

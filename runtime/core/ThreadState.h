@@ -64,7 +64,8 @@ struct ThreadState {
   uint32_t digest;     // of modes, see setModes
   int32_t status;      // the status word of launches on this thread
   uint8_t inParallel;  // inside parallelFor: inner ones run serially
-  uint8_t pad[3];
+  uint8_t abstract;    // frontends: results get memory and layout, but no kernel runs
+  uint8_t pad[2];
   uint32_t runId;      // of the re-trace run, 0: none
   void *run;           // frontends/jit: the recording or re-trace in progress
   uint64_t sequence;   // next sequence number of a tape node
