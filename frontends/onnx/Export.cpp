@@ -12,10 +12,8 @@ namespace {
 /// are refused.
 class Exporter {
 public:
-  Exporter(const SavedProgram &program, const ExportOptions &o)
-      : trace(program.trace), program(program), options(o), b(o.opset) {}
-
-  std::string run() {
+  Exporter(const Trace &trace, const SavedProgram &program, const ExportOptions &o, GraphBuilder &b)
+      : trace(trace), program(program), options(o), b(b) {
     slots.resize(trace.values.size());
     versions.assign(trace.storages.size(), 0);
     roots.assign(trace.storages.size(), traceNone);
@@ -26,6 +24,9 @@ public:
       else
         refuse(e.node, e.kind == EffectKind::Random ? "random numbers" : "reseeding inside the program");
     }
+  }
+
+  std::string run() {
     inputs();
     for (uint32_t i = 0; i < trace.nodes.size(); i++)
       node(i);
@@ -36,6 +37,18 @@ public:
       b.output(read(trace.outputs[i].value), name);
     }
     return b.finish(options.graphName);
+  }
+
+  /// The nodes of a subgraph on given inputs.
+  std::vector<OutValue> body(const std::vector<OutValue> &given) {
+    for (size_t i = 0; i < trace.inputs.size(); i++)
+      define(trace.inputs[i].value, given[i]);
+    for (uint32_t i = 0; i < trace.nodes.size(); i++)
+      node(i);
+    std::vector<OutValue> results;
+    for (const TraceOutput &o : trace.outputs)
+      results.push_back(read(o.value));
+    return results;
   }
 
 private:
@@ -145,8 +158,66 @@ private:
     return b.cast(v, trace.values[out].dtype); // in-place results keep the target's type
   }
 
+  /// A graph of a cond or while_loop on the inputs of its node.
+  std::vector<OutValue> subgraph(uint32_t index, int which, const std::vector<OutValue> &inputs) {
+    auto attrs = trace.attrsOf(trace.nodes[index]);
+    Attr map = trace.attr(attrs[size_t(2 + which)]);
+    std::vector<OutValue> given;
+    for (uint32_t i = 0; i < map.size; i++)
+      given.push_back(inputs.at(size_t(map.list[i])));
+    return Exporter(trace.subgraphs[size_t(attrs[size_t(which)].bits)], program, options, b).body(given);
+  }
+
+  void cond(uint32_t index, const std::vector<OutValue> &in, const std::vector<TensorType> &types) {
+    OutGraph graphs[2];
+    for (int which = 0; which < 2; which++)
+      graphs[which] = b.subgraph([&] {
+        for (OutValue v : subgraph(index, which, in))
+          b.output(v, "branch");
+      });
+    b.at(placeOf(index));
+    keep(index, b.nodes("If", {in[0]}, types, {{"then_branch", graphs[0]}, {"else_branch", graphs[1]}}));
+  }
+
+  /// ONNX asks before the first round by an input and after each by the body's first result.
+  void loop(uint32_t index, const std::vector<OutValue> &in, const std::vector<TensorType> &types) {
+    OutGraph body = b.subgraph([&] {
+      b.input("round", {DType::I64, {}});
+      b.input("goes_on", {DType::Bool, {}});
+      std::vector<OutValue> inside = in;
+      for (size_t i = 0; i < types.size(); i++)
+        inside[i] = b.input("carried", types[i]);
+      std::vector<OutValue> next = subgraph(index, 1, inside);
+      std::copy(next.begin(), next.end(), inside.begin());
+      b.output(scalar(subgraph(index, 0, inside)[0]), "more");
+      for (OutValue v : next)
+        b.output(v, "next");
+    });
+    std::vector<OutValue> operands = {OutValue(), scalar(subgraph(index, 0, in)[0])};
+    operands.insert(operands.end(), in.begin(), in.begin() + ptrdiff_t(types.size()));
+    b.at(placeOf(index));
+    keep(index, b.nodes("Loop", operands, types, {{"body", body}}));
+  }
+
+  OutValue scalar(OutValue v) { return b.dims(v).size() ? b.op(OpId::Reshape, {v}, {rules::ints(Dims())}) : v; }
+
+  void keep(uint32_t index, const std::vector<OutValue> &results) {
+    auto outputs = trace.outputsOf(trace.nodes[index]);
+    for (size_t i = 0; i < outputs.size(); i++)
+      define(outputs[i], results[i]);
+  }
+
   void node(uint32_t index) {
     const TraceNode &n = trace.nodes[index];
+    if (uint32_t op = trace.ops[n.op].id; (op == condOp || op == whileOp) && n.numAttrs == 7) {
+      std::vector<OutValue> in;
+      std::vector<TensorType> types;
+      for (uint32_t v : trace.inputsOf(n))
+        in.push_back(read(v));
+      for (uint32_t v : trace.outputsOf(n))
+        types.push_back(typeOf(v));
+      return op == condOp ? cond(index, in, types) : loop(index, in, types);
+    }
     if (trace.ops[n.op].id >= uint32_t(numOps) || n.numOutputs != 1)
       refuse(index, "an op that ONNX doesn't have");
     std::vector<OutValue> values;
@@ -172,7 +243,7 @@ private:
   const Trace &trace;
   const SavedProgram &program;
   const ExportOptions &options;
-  GraphBuilder b;
+  GraphBuilder &b;
   std::vector<Slot> slots;                // by value
   std::vector<uint32_t> versions, roots;  // by storage
   std::vector<bool> writes;               // by node
@@ -184,7 +255,8 @@ std::string exportModel(const SavedProgram &program, const ExportOptions &option
   if (options.opset < 13 || options.opset > newestOpset())
     fail(ErrorKind::Value, "onnx.export(): opset_version " + std::to_string(options.opset) + ", expected 13 to " +
                                std::to_string(newestOpset()));
-  return Exporter(program, options).run();
+  GraphBuilder b(options.opset);
+  return Exporter(program.trace, program, options, b).run();
 }
 
 } // namespace torchc::onnx

@@ -40,6 +40,9 @@ void writeAttr(Writer &node, const OutAttr &a) {
   } else if (auto *s = std::get_if<std::string>(&a.value)) {
     w.add_bytes(s_, *s);
     w.add_enum(type_, pb::AttributeType::STRING_);
+  } else if (auto *g = std::get_if<OutGraph>(&a.value)) {
+    w.add_message(g_, g->bytes);
+    w.add_enum(type_, pb::AttributeType::GRAPH_);
   } else {
     for (int64_t v : std::get<std::vector<int64_t>>(a.value))
       w.add_int64(ints_, v);
@@ -131,20 +134,28 @@ OutValue GraphBuilder::create(OpId id, const std::vector<OpArg<V>> &operands, co
 
 OutValue GraphBuilder::node(const char *op, const std::vector<V> &in, const TensorType &result,
                             const std::vector<OutAttr> &attrs) {
-  V v = add(fresh(op), result);
-  Writer graph(nodes);
+  return nodes(op, in, {result}, attrs)[0];
+}
+
+std::vector<OutValue> GraphBuilder::nodes(const char *op, const std::vector<V> &in,
+                                          const std::vector<TensorType> &results, const std::vector<OutAttr> &attrs) {
+  std::vector<V> out;
+  for (const TensorType &t : results)
+    out.push_back(add(fresh(op), t));
+  Writer graph(written);
   Writer w(graph, pb::GraphProto::node_);
   for (V i : in)
     w.add_string(pb::NodeProto::input_, i ? name(i) : std::string());
-  w.add_string(pb::NodeProto::output_, name(v));
-  w.add_string(pb::NodeProto::name_, "node_" + name(v));
+  for (V v : out)
+    w.add_string(pb::NodeProto::output_, name(v));
+  w.add_string(pb::NodeProto::name_, "node_" + name(out[0]));
   w.add_string(pb::NodeProto::op_type_, op);
   for (const OutAttr &a : attrs)
     writeAttr(w, a);
   if (!place.empty())
     w.add_string(pb::NodeProto::doc_string_, place);
   count++;
-  return v;
+  return out;
 }
 
 OutValue GraphBuilder::cast(V v, DType t) {
@@ -195,7 +206,7 @@ OutValue GraphBuilder::initializer(const std::string &name, const Tensor &given)
 
 void GraphBuilder::output(V v, const std::string &given) {
   V named = add(unique(given), values[size_t(v.id)].type);
-  Writer graph(nodes);
+  Writer graph(written);
   Writer w(graph, pb::GraphProto::node_); // a name of its own, whatever computes it
   w.add_string(pb::NodeProto::input_, name(v));
   w.add_string(pb::NodeProto::output_, name(named));
@@ -206,7 +217,7 @@ void GraphBuilder::output(V v, const std::string &given) {
 }
 
 std::string GraphBuilder::finish(const std::string &graphName) const {
-  if (nodes.size() + initializers.size() > size_t(INT32_MAX))
+  if (written.size() + initializers.size() > size_t(INT32_MAX))
     fail(ErrorKind::NotImplemented, "onnx.export(): a model of more than 2 GB");
   std::string out;
   Writer model(out);
@@ -217,11 +228,16 @@ std::string GraphBuilder::finish(const std::string &graphName) const {
     set.add_string(pb::OperatorSetIdProto::domain_, "");
     set.add_int64(pb::OperatorSetIdProto::version_, opset);
   }
-  std::string name;
-  Writer graphNameField(name);
-  graphNameField.add_string(pb::GraphProto::name_, graphName);
-  model.add_message(pb::ModelProto::graph_, nodes + name + initializers + inputs + outputs);
+  model.add_message(pb::ModelProto::graph_, graphBytes(graphName) + initializers);
   return out;
+}
+
+/// Without the initializers, which all lie in the outermost graph.
+std::string GraphBuilder::graphBytes(const std::string &graphName) const {
+  std::string name;
+  Writer field(name);
+  field.add_string(pb::GraphProto::name_, graphName);
+  return written + name + inputs + outputs;
 }
 
 } // namespace torchc::onnx

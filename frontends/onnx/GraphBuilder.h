@@ -16,10 +16,15 @@ struct OutValue {
   explicit operator bool() const { return id >= 0; }
 };
 
+/// The bytes of a graph inside of a node.
+struct OutGraph {
+  std::string bytes;
+};
+
 /// An attribute of a node to be written.
 struct OutAttr {
   const char *name;
-  std::variant<int64_t, double, std::string, std::vector<int64_t>> value;
+  std::variant<int64_t, double, std::string, std::vector<int64_t>, OutGraph> value;
 };
 
 class GraphBuilder {
@@ -40,6 +45,19 @@ public:
   /// A node of ONNX; the result has the given type.
   V node(const char *op, const std::vector<V> &inputs, const TensorType &result,
          const std::vector<OutAttr> &attrs = {});
+  /// With any number of results.
+  std::vector<V> nodes(const char *op, const std::vector<V> &inputs, const std::vector<TensorType> &results,
+                       const std::vector<OutAttr> &attrs);
+  /// The graph of what `fill` adds: its nodes, input() and output(). It may read values from outside.
+  template <class F> OutGraph subgraph(F fill) {
+    std::string outside[] = {std::exchange(written, {}), std::exchange(inputs, {}), std::exchange(outputs, {})};
+    fill();
+    OutGraph g{graphBytes(unique("graph"))};
+    written = std::move(outside[0]);
+    inputs = std::move(outside[1]);
+    outputs = std::move(outside[2]);
+    return g;
+  }
   V cast(V v, DType t);
   V number(const Attr &n, DType t);
   /// An int64 vector; equal ones are written once.
@@ -64,11 +82,12 @@ private:
   V add(std::string name, const TensorType &type);
   std::string fresh(const char *op);
   std::string unique(std::string name);
+  std::string graphBytes(const std::string &name) const;
 
   std::vector<Info> values;
   std::map<std::string, int> used; // names
   std::map<std::vector<int64_t>, V> vectors;
-  std::string nodes, initializers, inputs, outputs, place; // written messages
+  std::string written, initializers, inputs, outputs, place; // written messages
   size_t count = 0;
 };
 
