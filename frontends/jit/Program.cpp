@@ -67,7 +67,7 @@ RecordedProgram recordProgram(const std::function<std::vector<Tensor>()> &fn, co
     tensors.push_back(Tensor::borrow(t));
   if (!tracer.opaqueOps().empty())
     throw Unsupported("the custom op " + tracer.opaqueOps()[0] +
-                      ", which has no code outside of the program that registered it");
+                      " has no code outside of the program that registered it");
   tracer.finish();
   std::vector<std::unique_ptr<Recording>> path = call.takeRecorded();
   if (path.empty())

@@ -379,7 +379,8 @@ void Tracer::observe(TensorImpl *t) {
 void Tracer::opaque(const std::string &op) {
   if (isWhole())
     fail(ErrorKind::NotImplemented, whole + " calls the custom op " + op + ", which a graph can't hold");
-  unseen.push_back(op);
+  Site at = sourceCallback ? sourceCallback() : Site();
+  unseen.push_back(at.line ? op + " at " + at.file + ":" + std::to_string(at.line) : op);
   if (!r->steps.empty() || !r->refused.empty())
     r->boundary = op;
   observe(nullptr);

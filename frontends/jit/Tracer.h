@@ -38,7 +38,7 @@ public:
   void observe(TensorImpl *t);
   /// An op that isn't recorded runs next: the segment ends here.
   void opaque(const std::string &op);
-  /// The ops for which opaque() was called.
+  /// The ops for which opaque() was called, with the program's lines.
   const std::vector<std::string> &opaqueOps() const { return unseen; }
   /// The segment can't be compiled; the first reason counts.
   void refuse(std::string why);

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -207,3 +212,27 @@ def test_export_refuses_it_by_name():
         torch.export.export(lambda x: sine(x), (inputs(0),))
     with pytest.raises(NotImplementedError, match="the custom op tests_jit::sine"):
         torch.onnx.export(lambda x: sine(x), (inputs(0),), "/dev/null")
+
+
+@needs_compiler
+def test_the_command_line_refuses_it_by_name(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import torchc as torch\n"
+        '@torch.library.custom_op("tests_cli::twice", mutates_args=())\n'
+        "def twice(x: torch.Tensor) -> torch.Tensor:\n"
+        "    return x * 2\n\n"
+        "def fn(x):\n"
+        "    return twice(x + 1)\n"
+    )
+    path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    package = str(pathlib.Path(torch.__file__).parents[1])
+    done = subprocess.run(
+        [COMPILER, "compile", "program.py:fn", "--input", "x=f32[3]", "--emit=so", "-o", "out.so"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": path, "PYTHONPATH": package},
+    )
+    assert done.returncode == 1, done.stderr
+    assert "the custom op tests_cli::twice" in done.stderr and "program.py:7" in done.stderr
+    assert not (tmp_path / "out.so").exists()
