@@ -14,6 +14,11 @@ public:
   Importer(const Trace &trace, MLIRContext *context, Diag &diag, bool keepStrides)
       : trace(trace), context(context), diag(diag), keepStrides(keepStrides), builder(context),
         memory(trace, builder, diag) {}
+  /// Of a subgraph: everything in it stands where its node does.
+  Importer(const Trace &trace, MLIRContext *context, Diag &diag, Location node)
+      : Importer(trace, context, diag, false) {
+    outer = node;
+  }
 
   std::optional<Imported> run();
 
@@ -22,6 +27,10 @@ private:
   bool node(uint32_t index);
   bool view(uint32_t index, OpId id, const Location &loc);
   bool effects();
+  bool control(uint32_t index, bool loop);
+  bool region(Block *block, int which, uint32_t index, ArrayRef<Value> given, Value stateAfter);
+  bool body(Block *block, ArrayRef<Value> inputs, SmallVectorImpl<Value> &results);
+  Value advanced(Value state, int64_t ordinals, const Location &loc);
   Value compute(uint32_t index, OpId id, const Location &loc);
   bool useHole(Operation *op, unsigned operand, uint32_t input);
   bool finish(Imported &out, func::FuncOp function);
@@ -40,6 +49,7 @@ private:
   bool keepStrides;
   OpBuilder builder;
   Memory memory;
+  std::optional<Location> outer;
   SmallVector<Type> argumentTypes;
   std::vector<bool> writes;           // by node
   std::vector<int64_t> randomOffset;  // by node, -1: not random
@@ -67,6 +77,8 @@ std::optional<RankedTensorType> Importer::typeOf(uint32_t value) {
 }
 
 Location Importer::location(uint32_t index) {
+  if (outer)
+    return *outer;
   const TraceNode &n = trace.nodes[index];
   Location at = UnknownLoc::get(context);
   if (n.source != traceNone) {
@@ -101,6 +113,16 @@ bool Importer::effects() {
     }
   }
   return true;
+}
+
+/// A generator's state with its ordinal advanced.
+Value Importer::advanced(Value state, int64_t ordinals, const Location &loc) {
+  if (!ordinals)
+    return state;
+  ir::ValueBuilder b(builder, loc);
+  Value step = b.create(OpId::Arange, {},
+                        {Attr::integer(2), Attr::integer(0), Attr::integer(ordinals), Attr::dtype(DType::I64)});
+  return b.op(OpId::Add, {state, step});
 }
 
 /// Creates the op of one node from the current contents of its inputs.
@@ -138,12 +160,8 @@ Value Importer::compute(uint32_t index, OpId id, const Location &loc) {
     }
     operands.push_back(number);
   }
-  if (randomOffset[index] > 0 && !values.empty()) { // the generator's state with its ordinal advanced
-    Value step =
-        b.create(OpId::Arange, {},
-                 {Attr::integer(2), Attr::integer(0), Attr::integer(randomOffset[index]), Attr::dtype(DType::I64)});
-    values[0] = b.op(OpId::Add, {values[0], step});
-  }
+  if (randomOffset[index] > 0 && !values.empty())
+    values[0] = advanced(values[0], randomOffset[index], loc);
   Value v = b.create(id, operands, own);
   if (!v)
     return fail(index, b.diag.text), Value();
@@ -188,6 +206,8 @@ bool Importer::view(uint32_t index, OpId id, const Location &loc) {
 bool Importer::node(uint32_t index) {
   const TraceNode &n = trace.nodes[index];
   uint32_t rawId = trace.ops[n.op].id;
+  if (rawId == condOp || rawId == whileOp)
+    return control(index, rawId == whileOp);
   if (rawId >= uint32_t(numOps) || n.numOutputs != 1 || trace.outputsOf(n)[0] == traceNone)
     return fail(index, "is not a builtin op with one result");
   OpId id = OpId(rawId);
@@ -258,6 +278,118 @@ bool Importer::finish(Imported &out, func::FuncOp function) {
   }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), results);
   function.setFunctionType(FunctionType::get(context, argumentTypes, types));
+  return true;
+}
+
+/// The nodes of a subgraph, in a block; its results are what the outputs describe.
+bool Importer::body(Block *block, ArrayRef<Value> inputs, SmallVectorImpl<Value> &results) {
+  builder.setInsertionPointToEnd(block);
+  if (!signature() || !effects())
+    return false;
+  for (auto [i, in] : llvm::enumerate(trace.inputs)) {
+    if (inputs[i].getType() != argumentTypes[i])
+      return diag.fail(ErrorKind::Value,
+                       "input " + std::to_string(i) + " of a subgraph has another type than its node's");
+    if (!memory.addInput(in.value, int32_t(i), inputs[i], written))
+      return false;
+  }
+  for (uint32_t i = 0; i < trace.nodes.size(); i++)
+    if (!node(i))
+      return false;
+  for (const TraceOutput &o : trace.outputs) {
+    results.push_back(memory.read(o.value, *outer));
+    if (!results.back())
+      return false;
+  }
+  return true;
+}
+
+/// Fills the region of a subgraph, whose block has arguments for the node's inputs.
+bool Importer::region(Block *block, int which, uint32_t index, ArrayRef<Value> given, Value stateAfter) {
+  Location loc = location(index);
+  auto attrs = trace.attrsOf(trace.nodes[index]);
+  Attr map = trace.attr(attrs[size_t(2 + which)]), advance = trace.attr(attrs[size_t(4 + which)]);
+  const Trace &sub = trace.subgraphs[size_t(attrs[size_t(which)].bits)];
+  if (map.size != sub.inputs.size() || advance.size != map.size)
+    return fail(index, "its subgraph has another number of inputs than its attributes say");
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(block);
+  SmallVector<Value> inputs, results;
+  for (uint32_t i = 0; i < map.size; i++) {
+    if (map.list[i] < 0 || size_t(map.list[i]) >= given.size() || !given[size_t(map.list[i])])
+      return fail(index, "an attribute refers to input " + std::to_string(map.list[i]));
+    inputs.push_back(advanced(given[size_t(map.list[i])], advance.list[i], loc));
+  }
+  Importer nested(sub, context, diag, loc);
+  if (!nested.body(block, inputs, results)) {
+    diag.text = "node " + std::to_string(index) + " (" + std::string(trace.opName(trace.nodes[index].op)) +
+                "): in its subgraph " + std::to_string(which) + ": " + diag.text;
+    return false;
+  }
+  if (stateAfter)
+    results.push_back(advanced(stateAfter, trace.attr(attrs[6]).i, loc));
+  builder.setInsertionPointToEnd(block);
+  ir::YieldOp::create(builder, loc, results);
+  return true;
+}
+
+/// A node with subgraphs as an op with regions. The generator's state, if there is one, is the node's first input; a loop
+/// carries it behind its other carried tensors.
+bool Importer::control(uint32_t index, bool loop) {
+  const TraceNode &n = trace.nodes[index];
+  Location loc = location(index);
+  auto attrs = trace.attrsOf(n);
+  auto outputs = trace.outputsOf(n);
+  bool random = randomOffset[index] >= 0;
+  constexpr AttrTag tags[] = {AttrTag::Graph,   AttrTag::Graph,   AttrTag::IntList, AttrTag::IntList,
+                              AttrTag::IntList, AttrTag::IntList, AttrTag::Int};
+  bool fits = attrs.size() == std::size(tags) && n.numInputs > (loop ? 0u : 1u) + random && !outputs.empty();
+  for (size_t i = 0; fits && i < attrs.size(); i++)
+    fits = attrs[i].tag == tags[i];
+  SmallVector<Value> given; // by input of the node
+  for (uint32_t in : trace.inputsOf(n))
+    if (!(fits = fits && in != traceNone) || !(given.emplace_back(memory.read(in, loc))))
+      return fail(index, fits ? diag.text : "expected tensors as inputs");
+  if (!fits)
+    return fail(index, "expected two subgraphs with their inputs");
+  if (random)
+    given[0] = advanced(given[0], randomOffset[index], loc);
+  SmallVector<Type> types;
+  for (uint32_t v : outputs)
+    if (std::optional<RankedTensorType> t = typeOf(v))
+      types.push_back(*t);
+    else
+      return false;
+  SmallVector<Value> operands(given.begin() + random, given.end());
+  size_t state = loop ? outputs.size() - 1 : operands.size(); // its place among the operands
+  if (random)
+    operands.insert(operands.begin() + ptrdiff_t(std::min(state, operands.size())), given[0]);
+  OperationState op(loc, loop ? ir::WhileLoopOp::getOperationName() : ir::CondOp::getOperationName());
+  op.addOperands(operands);
+  op.addTypes(types);
+  op.addRegion();
+  op.addRegion();
+  Operation *made = builder.create(op);
+  for (int r = 0; r < 2; r++) {
+    Block *block = builder.createBlock(&made->getRegion(unsigned(r)));
+    SmallVector<Value> inside; // by input of the node
+    for (size_t i = loop ? 0 : 1; i < operands.size(); i++)
+      inside.push_back(block->addArgument(operands[i].getType(), loc));
+    if (random) {
+      size_t at = state - (loop ? 0 : 1);
+      Value s = inside[at];
+      inside.erase(inside.begin() + ptrdiff_t(at));
+      inside.insert(inside.begin(), s);
+    }
+    if (!loop) // a branch doesn't read the predicate; its place keeps the numbers
+      inside.insert(inside.begin() + random, Value());
+    if (!region(block, r, index, inside, loop && random && r ? inside[0] : Value()))
+      return false;
+  }
+  builder.setInsertionPointAfter(made);
+  for (auto [i, v] : llvm::enumerate(outputs))
+    if (!memory.define(v, made->getResult(unsigned(i))))
+      return false;
   return true;
 }
 

@@ -86,6 +86,7 @@ bool parseObjectMeta(StringRef text, ObjectMeta &meta, Diag &diag) {
     return diag.fail(ErrorKind::Internal, "object metadata: expected entry, arena, results and writes");
   meta.entry = entry->str();
   meta.arenaBytes = uint64_t(*arena);
+  meta.loops = o->getBoolean("loops").value_or(false);
   for (const json::Value &v : *writes)
     meta.writtenInputs.push_back(v.getAsObject() ? v.getAsObject()->getInteger("input").value_or(-1) : -1);
   for (const json::Value &v : *results)

@@ -35,6 +35,7 @@ struct ObjectMeta {
   };
   std::string entry;
   uint64_t arenaBytes = 0;
+  bool loops = false; // runs as long as its data say
   std::vector<Result> results;
   std::vector<int64_t> contents; // storages that @main's results hold, those of written inputs among them
   std::vector<Cotangent> cotangents;

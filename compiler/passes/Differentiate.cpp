@@ -6,6 +6,7 @@
 #include "dialects/rules/Vjp.h"
 #include "dialects/torchc/ValueBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -83,11 +84,18 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
   }
 
   /// Values that a chosen argument reaches through differentiable operands.
-  static llvm::DenseSet<Value> reached(func::FuncOp f, ArrayRef<unsigned> args) {
+  static llvm::DenseSet<Value> reached(Block &block, ArrayRef<unsigned> args) {
     llvm::DenseSet<Value> active;
     for (unsigned a : args)
-      active.insert(f.getArgument(a));
-    for (Operation &op : f.front().without_terminator()) {
+      active.insert(block.getArgument(a));
+    for (Operation &op : block.without_terminator()) {
+      if (op.getNumRegions()) {
+        bool any = llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); });
+        for (Value v : op.getResults())
+          if (any && isFloatTensor(v.getType()))
+            active.insert(v);
+        continue;
+      }
       std::optional<OpId> id = ir::opIdOf(&op);
       if (!id || !isFloatTensor(op.getResult(0).getType()))
         continue;
@@ -104,7 +112,7 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
   LogicalResult run(func::FuncOp f, ArrayRef<unsigned> args) {
     auto ret = cast<func::ReturnOp>(f.front().getTerminator());
     OpBuilder builder(ret);
-    llvm::DenseSet<Value> active = reached(f, args);
+    llvm::DenseSet<Value> active = reached(f.front(), args);
     llvm::DenseMap<Value, Value> cotangent;
     SmallVector<Value> results(ret.getOperands());
     for (auto [i, v] : llvm::enumerate(ret.getOperands())) {
@@ -118,13 +126,8 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
       Value &have = cotangent[ir::behind(v, ir::copyMark)];
       have = have ? b.op(OpId::Add, {have, g}) : g;
     }
-    SmallVector<Operation *> ops;
-    for (Operation &op : f.front().without_terminator())
-      if (active.contains(op.getNumResults() ? op.getResult(0) : Value()))
-        ops.push_back(&op);
-    for (Operation *op : llvm::reverse(ops))
-      if (failed(propagate(op, builder, active, cotangent)))
-        return failure();
+    if (failed(backward(f.front(), builder, active, cotangent)))
+      return failure();
     for (unsigned a : args) {
       Value g = cotangent.lookup(f.getArgument(a));
       ir::ValueBuilder b(builder, f.getLoc());
@@ -133,6 +136,92 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
         return failure();
     }
     ret.getOperandsMutable().assign(results);
+    return success();
+  }
+
+  using Cotangents = llvm::DenseMap<Value, Value>;
+
+  /// From the cotangents of what a block gives to those of what reaches it.
+  static LogicalResult backward(Block &block, OpBuilder &builder, const llvm::DenseSet<Value> &active,
+                                Cotangents &cotangent) {
+    SmallVector<Operation *> ops;
+    for (Operation &op : block.without_terminator())
+      if (llvm::any_of(op.getResults(), [&](Value v) { return active.contains(v); }))
+        ops.push_back(&op);
+    for (Operation *op : llvm::reverse(ops)) {
+      if (isa<ir::WhileLoopOp>(op))
+        return op->emitOpError("has no derivative: how often its body runs isn't known before");
+      if (failed(isa<ir::CondOp>(op) ? propagateCond(cast<ir::CondOp>(op), builder, active, cotangent)
+                                     : propagate(op, builder, active, cotangent)))
+        return failure();
+    }
+    return success();
+  }
+
+  static void addTo(Value &have, Value d, ir::ValueBuilder &b) { have = have ? b.op(OpId::Add, {have, d}) : d; }
+
+  /// The gradient of a cond is a cond, whose regions run the branches again.
+  static LogicalResult propagateCond(ir::CondOp op, OpBuilder &builder, const llvm::DenseSet<Value> &active,
+                                     Cotangents &cotangent) {
+    SmallVector<unsigned> given, wanted; // results with a cotangent, inputs that reach a chosen argument
+    SmallVector<Value> operands(op->getOperands());
+    SmallVector<Type> types;
+    for (auto [i, r] : llvm::enumerate(op.getResults()))
+      if (Value g = cotangent.lookup(r)) {
+        given.push_back(unsigned(i));
+        operands.push_back(g);
+      }
+    for (auto [i, v] : llvm::enumerate(op.getInputs()))
+      if (active.contains(v)) {
+        wanted.push_back(unsigned(i));
+        types.push_back(v.getType());
+      }
+    if (given.empty())
+      return success();
+    OperationState state(op.getLoc(), ir::CondOp::getOperationName());
+    state.addOperands(operands);
+    state.addTypes(types);
+    state.addRegion();
+    state.addRegion();
+    Operation *back = builder.create(state);
+    for (Region &branch : op->getRegions())
+      if (failed(
+              differentiateBranch(branch.front(), back->getRegion(branch.getRegionNumber()), given, wanted, operands)))
+        return failure();
+    ir::ValueBuilder b(builder, op.getLoc());
+    for (auto [k, i] : llvm::enumerate(wanted))
+      addTo(cotangent[op.getInputs()[i]], back->getResult(unsigned(k)), b);
+    return success();
+  }
+
+  static LogicalResult differentiateBranch(Block &branch, Region &to, ArrayRef<unsigned> given,
+                                           ArrayRef<unsigned> wanted, ArrayRef<Value> operands) {
+    Location loc = branch.getParentOp()->getLoc();
+    OpBuilder builder(loc.getContext());
+    Block *block = builder.createBlock(&to);
+    for (Value v : operands.drop_front())
+      block->addArgument(v.getType(), loc);
+    IRMapping map;
+    map.map(branch.getArguments(), block->getArguments().take_front(branch.getNumArguments()));
+    for (Operation &op : branch.without_terminator())
+      builder.clone(op, map);
+    llvm::DenseSet<Value> active = reached(*block, wanted);
+    Cotangents cotangent;
+    ir::ValueBuilder b(builder, loc);
+    for (auto [k, i] : llvm::enumerate(given)) {
+      Value result = map.lookup(branch.getTerminator()->getOperand(i));
+      addTo(cotangent[ir::behind(result, ir::copyMark)], block->getArgument(branch.getNumArguments() + unsigned(k)), b);
+    }
+    Operation *end = ir::YieldOp::create(builder, loc, ValueRange());
+    builder.setInsertionPoint(end);
+    if (failed(backward(*block, builder, active, cotangent)))
+      return failure();
+    SmallVector<Value> results;
+    for (unsigned i : wanted) {
+      Value g = cotangent.lookup(block->getArgument(i));
+      results.push_back(g ? g : zeros(b, block->getArgument(i)));
+    }
+    end->setOperands(results);
     return success();
   }
 
@@ -162,8 +251,7 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
         d = b.cast(d, b.dtype(operand));
       if (!d)
         return op->emitOpError("has no derivative for operand ") << i << (b.diag.ok() ? "" : ": ") << b.diag.text;
-      Value &have = cotangent[operand];
-      have = have ? b.op(OpId::Add, {have, d}) : d;
+      addTo(cotangent[operand], d, b);
     }
     return success();
   }

@@ -92,8 +92,8 @@ private:
 
 class Grouping {
 public:
-  explicit Grouping(func::FuncOp f) {
-    for (Operation &op : f.front().without_terminator()) {
+  explicit Grouping(Block &block) {
+    for (Operation &op : block.without_terminator()) {
       number[&op] = unsigned(ops.size());
       ops.push_back(&op);
     }
@@ -124,7 +124,9 @@ private:
     const OpInfo *info = infoOf(i);
     int g = -1;
     // Views and constants have no group: they are rematerialised where they are read.
-    if (info && !(info->flags & OpIsView) && info->family != Family::Creation)
+    if (ops[i]->getNumRegions())
+      g = groupAlone(i);
+    else if (info && !(info->flags & OpIsView) && info->family != Family::Creation)
       g = groupFor(i, *info);
     node.push_back(g < 0 ? graph.add() : groups[size_t(g)].node);
     for (unsigned n : needs(i))
@@ -151,6 +153,15 @@ private:
     if (!isPointwise(info))
       to.open = false;
     return g;
+  }
+
+  /// Of an op with regions, whose own blocks have groups of their own.
+  int groupAlone(unsigned i) {
+    group[i] = int(groups.size());
+    groups.emplace_back();
+    groups.back().node = graph.add();
+    groups.back().members.push_back(i);
+    return group[i];
   }
 
   static bool onlyUse(Value v) { return v.hasOneUse(); }
@@ -208,8 +219,15 @@ struct Fuse : PassWrapper<Fuse, OperationPass<ModuleOp>> {
   StringRef getArgument() const override { return "torchc-fuse"; }
   StringRef getDescription() const override { return "number the kernel that each op runs in"; }
   void runOnOperation() override {
-    if (auto f = getOperation().lookupSymbol<func::FuncOp>("main"))
-      Grouping(f).run();
+    auto f = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!f)
+      return;
+    Grouping(f.front()).run();
+    f.walk([](Operation *op) {
+      if (isa<ir::CondOp, ir::WhileLoopOp>(op))
+        for (Region &r : op->getRegions())
+          Grouping(r.front()).run();
+    });
   }
 };
 

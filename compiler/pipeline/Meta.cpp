@@ -21,24 +21,25 @@ static json::Array list(const Dims &dims) {
 /// Products by what their scratch memory depends on: [dtype, m, n, k, A row, A k, B k, B column, C row].
 static json::Array productList(const schedule::Plan &plan) {
   json::Array out;
-  for (const schedule::Step &s : plan.steps)
+  plan.eachStep([&](const schedule::Step &s) {
     if (s.callee == "torchc_gemm")
       out.push_back(json::Array{StringRef(shortName(DType(s.scalars[0]))), s.sizes[1], s.sizes[2], s.sizes[3],
                                 s.sizes[5], s.sizes[6], s.sizes[8], s.sizes[9], s.sizes[11]});
+  });
   return out;
 }
 
 /// Convolutions: [dtype, what is computed, the fields of ConvGeometry].
 static json::Array convolutionList(const schedule::Plan &plan) {
   json::Array out;
-  for (const schedule::Step &s : plan.steps) {
+  plan.eachStep([&](const schedule::Step &s) {
     if (s.callee != "torchc_conv")
-      continue;
+      return;
     json::Array one{StringRef(shortName(DType(s.scalars[0]))), int64_t(s.scalars[1])};
     for (int64_t v : s.sizes)
       one.push_back(v);
     out.push_back(std::move(one));
-  }
+  });
   return out;
 }
 
@@ -74,7 +75,10 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
       }
     inputs.push_back(std::move(in));
   }
+  bool loops = false;
+  compiled.plan.eachStep([&](const schedule::Step &s) { loops |= s.control == schedule::Control::Loop; });
   json::Object meta{{"version", 1},
+                    {"loops", loops},
                     {"entry", "torchc_entry"},
                     {"arena", compiled.plan.arenaBytes},
                     {"steps", int64_t(compiled.plan.steps.size())},

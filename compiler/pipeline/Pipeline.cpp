@@ -169,7 +169,7 @@ private:
       for (TraceDim s : trace.stridesOf(trace.values[in.value]))
         strides.back().push_back(s.raw);
     }
-    schedule::GraphLowering lowering(main, builder, uses, strides, diag);
+    schedule::GraphLowering lowering(main.front(), builder, uses, strides, diag);
     if (!lowering.run(out.plan))
       return false;
     schedule::placeBuffers(out.plan);
@@ -233,9 +233,10 @@ private:
 } // namespace
 
 llvm::ArrayRef<StringRef> allowedSymbols(const schedule::Plan &plan, SmallVectorImpl<StringRef> &storage) {
-  for (const schedule::Step &s : plan.steps)
+  plan.eachStep([&](const schedule::Step &s) {
     if (s.external && !llvm::is_contained(storage, StringRef(s.callee)))
       storage.push_back(s.callee);
+  });
   return storage;
 }
 

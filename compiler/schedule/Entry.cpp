@@ -14,7 +14,7 @@ public:
     b.beginKernel(name);
     size_t pointers = 1, sizes = 1, scalars = 1;
     for (const Step &s : plan.steps) {
-      pointers = std::max(pointers, s.writes.size() + s.reads.size() + 1);
+      pointers = std::max(pointers, s.writes.size() + s.reads.size() + 2);
       sizes = std::max(sizes, s.sizes.size());
       scalars = std::max(scalars, s.scalars.size());
     }
@@ -71,7 +71,60 @@ private:
     return bytes ? b.addressAt(base, bytes, b.getI8Type()) : base;
   }
 
+  /// An entry of a nested plan on pointers in its order: results, arguments, status, arena.
+  void enter(const Step &s, unsigned which, llvm::ArrayRef<Value> pointers) {
+    int64_t slot = 0;
+    for (Value v : pointers)
+      b.storeRaw(v, b.addressAt(pointerSlots, slot++, b.ptrType()), 8);
+    LLVM::CallOp::create(b, TypeRange(), s.callee + "_" + std::to_string(which),
+                         ValueRange{pointerSlots, sizeSlots, scalarSlots, b.i64(0), b.i64(1)});
+  }
+
+  Value is(Value predicate, bool wanted) {
+    return b.compare(wanted ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq,
+                     b.loadRaw(predicate, b.getI8Type(), 1), b.intConst(b.getI8Type(), 0));
+  }
+
+  void branch(const Step &s, Value scratch) {
+    llvm::SmallVector<Value> pointers;
+    for (const Pointer &p : s.writes)
+      pointers.push_back(address(p));
+    for (size_t i = 1; i < s.reads.size(); i++)
+      pointers.push_back(address(s.reads[i]));
+    pointers.append({status, scratch});
+    Value predicate = address(s.reads[0]), yes = is(predicate, true), no = is(predicate, false);
+    b.ifThen(yes, [&] { enter(s, 0, pointers); });
+    b.ifThen(no, [&] { enter(s, 1, pointers); });
+  }
+
+  void repeat(const Step &s, Value scratch) {
+    llvm::SmallVector<Value> pointers;
+    for (size_t i = 1; i < s.writes.size(); i++)
+      pointers.push_back(address(s.writes[i]));
+    for (const Pointer &p : s.reads)
+      pointers.push_back(address(p));
+    pointers.append({status, scratch});
+    llvm::SmallVector<Value> question = {address(s.writes[0])};
+    question.append(pointers.begin(), pointers.end());
+    b.whileLoop(
+        ValueRange(),
+        [&](ValueRange) {
+          enter(s, 0, question);
+          Value fine =
+              b.compare(arith::CmpIPredicate::eq, b.loadRaw(status, b.getI32Type(), 4), b.intConst(b.getI32Type(), 0));
+          return Value(arith::AndIOp::create(b, fine, is(question[0], true)));
+        },
+        [&](ValueRange) {
+          enter(s, 1, pointers);
+          return lower::Values();
+        });
+  }
+
   void call(const Step &s) {
+    if (s.control != Control::None) {
+      Value scratch = s.scratch < 0 ? arena : address({unsigned(s.scratch), 0});
+      return s.control == Control::Cond ? branch(s, scratch) : repeat(s, scratch);
+    }
     int64_t slot = 0;
     auto put = [&](Value v) { b.storeRaw(v, b.addressAt(pointerSlots, slot++, b.ptrType()), 8); };
     for (const Pointer &p : s.writes)
@@ -97,6 +150,11 @@ private:
 
 } // namespace
 
-void emitEntry(lower::KernelBuilder &b, StringRef name, const Plan &plan) { EntryEmitter(b, plan).emit(name); }
+void emitEntry(lower::KernelBuilder &b, StringRef name, const Plan &plan) {
+  for (const Step &s : plan.steps)
+    for (unsigned k = 0; k < 2 && s.control != Control::None; k++)
+      emitEntry(b, s.callee + "_" + std::to_string(k), plan.nested[s.nested + k]);
+  EntryEmitter(b, plan).emit(name);
+}
 
 } // namespace torchc::schedule

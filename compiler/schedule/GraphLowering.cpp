@@ -29,7 +29,7 @@ unsigned GraphLowering::bufferOf(Value base) {
   return it->second;
 }
 
-std::string GraphLowering::kernelName(StringRef what) { return ("torchc_g" + Twine(counter++) + "_" + what).str(); }
+std::string GraphLowering::kernelName(StringRef what) { return (prefix + Twine(counter++) + "_" + what).str(); }
 
 Step &GraphLowering::addStep(std::string callee) {
   plan->steps.emplace_back();
@@ -38,7 +38,7 @@ Step &GraphLowering::addStep(std::string callee) {
 }
 
 void GraphLowering::collectGroups() {
-  for (Operation &op : main.front().without_terminator()) {
+  for (Operation &op : main.without_terminator()) {
     auto number = op.getAttrOfType<IntegerAttr>("torchc.kernel");
     if (!number)
       continue;
@@ -158,6 +158,8 @@ bool GraphLowering::usedOutside(Value v, unsigned g) {
 bool GraphLowering::lowerGroup(unsigned g) {
   const Group &group = groups[g];
   Operation *last = group.back();
+  if (last->getNumRegions())
+    return lowerControl(last);
   const OpInfo &info = opInfo(*ir::opIdOf(last));
   switch (info.family) {
   case Family::Elementwise:
@@ -182,7 +184,7 @@ bool GraphLowering::lowerGroup(unsigned g) {
 /// leaves the arguments as they were).
 bool GraphLowering::writesInPlace(Value v, unsigned argument) {
   Operation *d = v.getDefiningOp();
-  if (!d || !groupOf.count(d) || plan->buffers[bufferOf(v)].place != Buffer::Arena)
+  if (!d || !groupOf.count(d) || d->getNumRegions() || plan->buffers[bufferOf(v)].place != Buffer::Arena)
     return false;
   unsigned mine = bufferOf(v), old = bufferOf(main.getArgument(argument));
   int writer = -1, lastReader = -1, lastTrap = -1;
@@ -235,8 +237,8 @@ bool GraphLowering::bindFresh(Value v) {
 /// Results with memory of their own first, since their copies may read arguments; then what is written back. Arguments
 /// change only after every step that may trap, so that a trap leaves them as they were.
 bool GraphLowering::bindResults() {
-  auto ret = cast<func::ReturnOp>(main.front().getTerminator());
-  for (auto [i, v] : llvm::enumerate(ret.getOperands()))
+  Operation *ret = main.getTerminator();
+  for (auto [i, v] : llvm::enumerate(ret->getOperands()))
     if (results[i].argument < 0 && !bindFresh(v))
       return false;
   return writeBack();
@@ -252,9 +254,9 @@ struct LateCopy {
 } // namespace
 
 bool GraphLowering::writeBack() {
-  auto ret = cast<func::ReturnOp>(main.front().getTerminator());
+  Operation *ret = main.getTerminator();
   std::map<unsigned, LateCopy> late; // by argument
-  for (auto [i, v] : llvm::enumerate(ret.getOperands())) {
+  for (auto [i, v] : llvm::enumerate(ret->getOperands())) {
     int32_t argument = results[i].argument;
     if (argument < 0 || v == main.getArgument(unsigned(argument)))
       continue;
@@ -272,7 +274,7 @@ bool GraphLowering::writeBack() {
     }
     late.emplace(unsigned(argument), copy);
   }
-  for (auto [i, v] : llvm::enumerate(ret.getOperands())) {
+  for (auto [i, v] : llvm::enumerate(ret->getOperands())) {
     unsigned argument = unsigned(results[i].argument);
     if (results[i].argument < 0 || !late.count(argument) || access(v)->base != v || !writesInPlace(v, argument))
       continue;

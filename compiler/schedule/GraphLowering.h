@@ -20,9 +20,11 @@ using ArgumentStrides = llvm::SmallVector<int64_t, 6>;
 
 class GraphLowering {
 public:
-  GraphLowering(mlir::func::FuncOp main, lower::KernelBuilder &builder, llvm::ArrayRef<ResultUse> results,
-                llvm::ArrayRef<ArgumentStrides> strides, Diag &diag)
-      : main(main), b(builder), results(results), strides(strides), diag(diag) {}
+  /// `main`: the block of a function or of a region; what its terminator takes are the results. `prefix` begins the names
+  /// of its kernels.
+  GraphLowering(mlir::Block &main, lower::KernelBuilder &builder, llvm::ArrayRef<ResultUse> results,
+                llvm::ArrayRef<ArgumentStrides> strides, Diag &diag, std::string prefix = "torchc_g")
+      : main(main), b(builder), results(results), strides(strides), diag(diag), prefix(std::move(prefix)) {}
 
   /// Emits all kernels into the builder's module and fills the plan (buffers not yet placed).
   bool run(Plan &plan);
@@ -76,17 +78,21 @@ private:
   bool lowerConv(Operation *op);
   bool lowerPool(Operation *op);
   bool absorbs(llvm::ArrayRef<Operation *> ops, Value bias);
+  // LowerControl.cpp
+  bool lowerControl(Operation *op);
+  bool lowerRegion(mlir::Region &region, llvm::ArrayRef<ResultUse> uses, const std::string &name);
   // LowerIndexing.cpp
   bool lowerIndexing(Operation *op);
   bool lowerCat(Operation *op);
   bool lowerSliceUpdate(Operation *op);
   bool lowerRandom(Operation *op);
 
-  mlir::func::FuncOp main;
+  mlir::Block &main;
   lower::KernelBuilder &b;
   llvm::ArrayRef<ResultUse> results;
   llvm::ArrayRef<ArgumentStrides> strides; // by argument; may be shorter than the arguments
   Diag &diag;
+  std::string prefix;
   Plan *plan = nullptr;
   std::vector<Group> groups;
   std::vector<unsigned> order;

@@ -16,6 +16,8 @@ void placeBuffers(Plan &plan) {
       touch(p.buffer, s);
     for (const Pointer &p : plan.steps[size_t(s)].reads)
       touch(p.buffer, s);
+    if (plan.steps[size_t(s)].scratch >= 0)
+      touch(unsigned(plan.steps[size_t(s)].scratch), s);
     if (plan.steps[size_t(s)].scalarBuffer >= 0)
       touch(unsigned(plan.steps[size_t(s)].scalarBuffer), s);
   }
@@ -56,13 +58,15 @@ static std::string describe(const Plan &plan, const Pointer &p) {
 std::string Plan::str() const {
   std::string out = "arena " + std::to_string(arenaBytes) + " bytes\n";
   for (const Step &s : steps) {
-    out += s.callee + ":";
+    out += (s.control == Control::Cond ? "if " : s.control == Control::Loop ? "while " : "") + s.callee + ":";
     for (const Pointer &p : s.writes)
       out += " " + describe(*this, p);
     out += " <-";
     for (const Pointer &p : s.reads)
       out += " " + describe(*this, p);
     out += "\n";
+    for (unsigned k = 0; k < 2 && s.control != Control::None; k++)
+      out += s.callee + "_" + std::to_string(k) + " {\n" + nested[s.nested + k].str() + "}\n";
   }
   return out;
 }

@@ -26,6 +26,10 @@ struct Pointer {
   int64_t offset = 0; // elements
 };
 
+/// What a step with plans of its own does with them: first if the predicate holds, else second; or first tells whether to
+/// run second, again and again.
+enum class Control : uint8_t { None, Cond, Loop };
+
 /// One call with the ABI of E5. The status word follows `pointers`.
 struct Step {
   std::string callee;
@@ -36,6 +40,12 @@ struct Step {
   int scalarBuffer = -1; // or: the scalars are read from this buffer
   int64_t begin = 0, end = 0;
   bool mayTrap = false;
+  /// A control step calls the entries `callee` + "_0" and "_1" of Plan::nested[nested], [nested + 1]. Cond: writes are
+  /// results, reads the predicate and the arguments. Loop: writes are the first plan's predicate and the carried tensors,
+  /// reads further arguments; the second plan writes the carried ones back.
+  Control control = Control::None;
+  unsigned nested = 0;
+  int scratch = -1; // buffer that is the arena of either
 };
 
 struct Plan {
@@ -43,6 +53,15 @@ struct Plan {
   std::vector<Step> steps;
   unsigned numArguments = 0, numResults = 0; // results that get memory of their own
   int64_t arenaBytes = 0;
+  std::vector<Plan> nested;
+
+  /// f(step) for all steps, nested plans' included.
+  template <class F> void eachStep(F f) const {
+    for (const Step &s : steps)
+      f(s);
+    for (const Plan &p : nested)
+      p.eachStep(f);
+  }
 
   /// "step 3: k4 writes b7[arena+512] reads b1[arg 0] ..." per line, for dumps and tests.
   std::string str() const;

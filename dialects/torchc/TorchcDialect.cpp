@@ -11,6 +11,9 @@ void TorchcDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "torchc-gen/TorchcOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "torchc-gen/ControlOps.cpp.inc"
       >();
 }
 

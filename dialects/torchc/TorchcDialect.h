@@ -7,6 +7,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <optional>
 
@@ -38,3 +39,5 @@ public:
 #include "torchc-gen/TorchcDialect.h.inc"
 #define GET_OP_CLASSES
 #include "torchc-gen/TorchcOps.h.inc"
+#define GET_OP_CLASSES
+#include "torchc-gen/ControlOps.h.inc"
