@@ -5,7 +5,7 @@
 
 namespace torchc {
 
-/// A call with its result type. Operands are computed CPU tensors.
+/// A call with its result type. Operands are computed.
 struct Resolved {
   const OpCall &call;
   const OpInfo &info;

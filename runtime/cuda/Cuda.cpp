@@ -1,4 +1,5 @@
 #include "runtime/cuda/Cuda.h"
+#include "dialects/rules/DeviceKernel.h"
 #include "runtime/cuda/DevicePack.h"
 #include "runtime/cuda/Driver.h"
 
@@ -61,7 +62,7 @@ bool CudaDevice::allocate(size_t bytes, void **out) {
   return memory.allocate(bytes, currentStream(*this).raw(), out);
 }
 void CudaDevice::free(void *p, size_t) {
-  use();
+  driver()->cuCtxSetCurrent(context); // a destructor has nobody to tell of an error
   memory.free(p);
 }
 
@@ -115,7 +116,7 @@ bool CudaDevice::launch(uint64_t key, const unsigned (&grid)[3], const unsigned 
   Handle f = function(key, missing);
   if (!f)
     return false;
-  void *parameters[64];
+  void *parameters[deviceArguments];
   for (int i = 0; i < count; ++i)
     parameters[i] = arguments + i;
   return check(driver()->cuLaunchKernel(f, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, stream.raw(),

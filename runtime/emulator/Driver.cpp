@@ -58,25 +58,24 @@ struct Driver {
     s.queue.pop_front();
     return true;
   }
-  /// Runs a stream's work, and as much of the others' as it waits for.
+  /// Runs a stream's work, and as much of the others' as it waits for. After a fault nothing runs any more.
   Result drain(Stream &s) {
-    if (!s.queue.empty()) {
-      protect(PROT_READ | PROT_WRITE);
-      while (!s.queue.empty() && !step(s)) {
-        bool moved = false;
-        for (Stream *other : streams)
-          moved = moved || (other != &s && step(*other));
-        if (!moved) {
-          failed = errorLaunchFailed;
-          fault = "streams wait for each other";
-          break;
-        }
+    if (s.queue.empty())
+      return failed;
+    protect(PROT_READ | PROT_WRITE);
+    while (!s.queue.empty() && !failed) {
+      bool moved = step(s);
+      for (auto it = streams.begin(); it != streams.end() && !moved; ++it)
+        moved = *it != &s && step(**it);
+      if (!moved) {
+        failed = errorLaunchFailed;
+        fault = "streams wait for each other";
       }
-      while (!s.queue.empty() && !failed)
-        if (!step(s))
-          return protect(PROT_NONE), drain(s);
-      protect(PROT_NONE);
     }
+    protect(PROT_NONE);
+    if (failed)
+      for (Stream *each : streams)
+        each->queue.clear();
     return failed;
   }
   Result drainAll() {

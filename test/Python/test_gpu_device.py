@@ -331,3 +331,29 @@ def test_in_place_results_of_another_type() -> None:
         with pytest.raises(RuntimeError, match="can't be cast"):
             x += 0.5
         assert (x > 3).any().item() and torch.where(x > 3, x, -x)[0].item() == -1
+
+
+AFTER = """
+import torchc as torch
+x, y = torch.zeros(600, device="cuda"), torch.ones(1 << 20, device="cuda")
+stream = torch.cuda.Stream()
+with torch.cuda.stream(stream):
+    z = x + 1
+del x
+for call in (torch.cuda.synchronize, lambda: y + 1, y.cpu, lambda: torch.empty(1 << 28, device="cuda")):
+    try:
+        call()
+    except torch.cuda.OutOfMemoryError:
+        raise SystemExit("reported as missing memory")
+    except RuntimeError as error:
+        assert "illegal memory access" in str(error), error
+    else:
+        raise SystemExit("went on")
+del y, z
+torch.cuda.empty_cache()
+"""
+
+
+def test_after_a_fault_every_call_reports_it() -> None:
+    done = subprocess.run([sys.executable, "-c", AFTER], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr + done.stdout
