@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import subprocess
 
 import numpy as np
@@ -232,6 +233,36 @@ def test_transposed_operands_and_halves(mode):
         assert bits(f(tensor(seed, 3, 4))) == bits(fn(tensor(seed, 3, 4)))
 
 
+def test_networks_in_branches_and_loops(mode):
+    torch.manual_seed(0)
+    first, second = torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.Conv2d(3, 8, 1)
+
+    def norm(x):
+        return torch.nn.functional.layer_norm(second(x), (16, 16))
+
+    def body(i, s, total):
+        again = torch.tanh(s @ s.t() @ s * 0.01)
+        return i + 1, again + torch.dropout(s, 0.5, True), total + s.sum(0)
+
+    def fn(x):
+        h = torch.cond(x.sum() > 0, lambda x: torch.relu(first(x)).softmax(1), norm, (x,)).flatten(
+            1
+        )
+        return torch.while_loop(
+            lambda i, s, t: i < 3, body, (torch.tensor(0), h[:, :64], torch.zeros(64))
+        )
+
+    f = mode(fn)
+    for seed in range(5):
+        results = []
+        for g in (f, fn):
+            torch.manual_seed(seed)
+            with torch.no_grad():
+                results.append(bits([*g(tensor(seed, 4, 3, 16, 16)), torch.rand(2)]))
+        assert results[0] == results[1]
+    assert f.counts()["recordings"] == 1 and f.counts()["left"] == 0, f.report()
+
+
 # ---- loops
 
 
@@ -380,8 +411,15 @@ def test_stages_parse_back_and_gradients_are_refused(tmp_path):
         )
 
     for stage in ("trace", "torchc", "loops", "llvm", "asm"):
-        done = compile(f"--emit={stage}", "-o", "out")
+        done = compile(f"--emit={stage}", "-o", f"out.{stage}")
         assert done.returncode == 0, done.stderr
+    reader = pathlib.Path(COMPILER).parent / "torchc-opt"
+    if reader.is_file():  # built for development
+        for stage in ("torchc", "loops"):
+            again = subprocess.run(
+                [reader, f"out.{stage}"], cwd=tmp_path, capture_output=True, text=True
+            )
+            assert again.returncode == 0, again.stderr
     done = compile("--grad", "--emit=so", "-o", "out.so")
     assert done.returncode != 0 and "torchc." in done.stderr and "no derivative" in done.stderr
     assert not (tmp_path / "out.so").exists()
