@@ -40,7 +40,9 @@ Races::Last &Races::entry(uint64_t at) {
       if (l.at != ~uint64_t(0))
         entry(l.at) = l;
   }
-  size_t mask = table.size() - 1, i = size_t(at) & mask; // neighbours stay neighbours
+  // Runs of 64 addresses stay together, and are spread: dense arrays would otherwise queue behind each other.
+  uint64_t run = (at >> 6) * 0x9e3779b97f4a7c15;
+  size_t mask = table.size() - 1, i = size_t(run >> 20 << 6 | (at & 63)) & mask;
   while (table[i].at != at && table[i].at != ~uint64_t(0))
     i = (i + 1) & mask;
   if (table[i].at != at) {
