@@ -222,8 +222,7 @@ void CompileService::start(const std::shared_ptr<Recording> &r, std::string json
     pending().count++;
   }
   try {
-    helper->send(std::move(request),
-                 [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
+    helper->send(std::move(request), [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
   } catch (const std::exception &e) { // no memory: it isn't in the queue
     answered(r, key, {false, e.what(), {}});
   }

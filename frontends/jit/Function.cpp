@@ -435,7 +435,7 @@ void Call::finish() {
     return;
   changeFlags(0, FlagRecording | FlagRetracing);
   if (recording) {
-    whole = true;
+    kept = true;
     recording->finish();
     close();
     only = function.add(std::move(path));
@@ -471,7 +471,7 @@ Call::~Call() {
   try {
     if (retrace) // where an exception ends a call is no path that the next one should be recorded for
       retrace->leave(nullptr);
-    else if (!whole)
+    else if (!kept)
       function.raised();
   } catch (...) { // the program's own exception goes on
   }

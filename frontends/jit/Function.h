@@ -110,7 +110,7 @@ public:
   void returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple);
 
   /// What the tracer has handed over, for a caller that doesn't call finish().
-  std::vector<std::unique_ptr<Recording>> takeRecorded() { return (whole = true, std::move(path)); }
+  std::vector<std::unique_ptr<Recording>> takeRecorded() { return (kept = true, std::move(path)); }
 
   /// jitHooks.opaque.
   void opaque(const std::string &op);
@@ -128,7 +128,7 @@ private:
   std::vector<std::unique_ptr<Recording>> path;
   std::unique_ptr<Tracer> recording;
   std::unique_ptr<Run> retrace;
-  bool open = false, whole = false; // `whole`: the program returned
+  bool open = false, kept = false; // `kept`: the program returned
 };
 
 /// Fills jitHooks; once is enough.

@@ -232,8 +232,9 @@ static void trainBoth(bool compiled, int steps) {
 TEST(JitCore, ExceptionsAreRecordedEverMoreRarely) {
   Subject s;
   bool raise = true;
+  Tensor x = vec({1, 2, 3});
   auto program = [&] {
-    Tensor y = mul(vec({1, 2, 3}), 2);
+    Tensor y = mul(x, 2);
     return raise ? throw std::runtime_error("no") : add(y, 1);
   };
   for (int i = 0; i < 200; i++)
