@@ -68,7 +68,7 @@ TEST(PipelineTrust, ListsAreNoLongerThanARank) {
   std::vector<int64_t> ones(10000, 1), axes(70, 0);
   for (uint32_t n : {65u, 10000u})
     EXPECT_THAT(reportOf(OpId::Full, {Attr::ints(ones.data(), n), num(1), Attr::dtype(DType::F32)}, {4}, DType::F32, 0),
-                HasSubstr("expected at most 64 numbers for size, got " + std::to_string(n)));
+                HasSubstr("expected at most 64 numbers for shape, got " + std::to_string(n)));
   EXPECT_THAT(reportOf(OpId::Sum, {Attr::ints(axes.data(), 70), Attr::boolean(false)}, {}), HasSubstr("at most 64"));
 }
 
@@ -115,7 +115,7 @@ TEST(PipelineTrust, ComplexTypesAreRefused) {
 
 TEST(PipelineTrust, RecordedShapesAndTypesAreThoseOfTheRules) {
   EXPECT_THAT(
-      reportOfView(OpId::Slice, {Attr::integer(0), Attr::integer(0), Attr::integer(2), Attr::integer(1)}, {4}, {1}),
+      reportOfView(OpId::Slice, {Attr::integer(0), Attr::integer(0), Attr::integer(2), Attr::integer(1)}, {3}, {1}),
       HasSubstr("recorded a result"));
   // A write of doubles to the memory of floats.
   Program p;
