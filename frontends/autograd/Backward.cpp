@@ -504,7 +504,7 @@ Tensor rootCotangent(const Tensor &output, const Tensor &given, size_t index) {
            " and output[" + std::to_string(index) + "] has a shape of " + output->dims().str() + ".");
     if (given->device != output->device)
       fail("grad_output[" + std::to_string(index) + "]: expected device " +
-           deviceString(DeviceKind(output->device), 0) + " but got " + deviceString(DeviceKind(given->device), 0));
+           deviceString(DeviceKind(output->device), -1) + " but got " + deviceString(DeviceKind(given->device), -1));
     return given->dtype == output->dtype ? given : callOp(OpId::Cast, {given}, {Attr::dtype(output->dtype)});
   }
   if (output->numel != 1)

@@ -45,7 +45,6 @@ def test_more_chunks_than_elements():
         lambda x: x.unfold(0, 1, 1),
         lambda x: torch.tensordot(x, x, 1),
         lambda x: torch.tensordot(x, x, 0),
-        lambda x: torch.kron(x, x),
         lambda x: torch.meshgrid(*[torch.zeros(1)] * 65, indexing="ij"),
         lambda x: x.unflatten(0, (1, 1)),
         lambda x: x.repeat([1] * 65),
@@ -56,9 +55,8 @@ def test_more_chunks_than_elements():
     ],
 )
 def test_too_many_dimensions(make):
-    with pytest.raises(
-        RuntimeError, match="at most 6[34] dimensions|more than 64 dimensions|at most 64"
-    ):
+    text = "at most 6[34] dimensions|more than 64 dimensions|at most 64"
+    with pytest.raises((RuntimeError, TypeError), match=text):
         make(torch.zeros([1] * 64))
 
 
