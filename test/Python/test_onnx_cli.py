@@ -80,7 +80,6 @@ def test_gradients_are_those_of_the_tape(command, tmp_path, orders) -> None:
     given, want = {"x": x, "y.grad": cotangent}, {"y": y}
     first = torch.autograd.grad(y, list(wrt.values()), cotangent, create_graph=orders > 1)
     want.update({f"{name}.grad": grad for name, grad in zip(wrt, first)})
-    assert len(want) == 6
     if orders == 2:  # the function above has an input `y.grad` and results `y`, `x.grad`...
         wrt["y.grad"] = cotangent
         cotangents = [torch.rand(t.shape) for t in (y, *first)]

@@ -470,8 +470,9 @@ def test_results_keep_pytorch_s_types():
     assert flags.masked_fill(flags, 0).tolist() == [False, False]
     numbers = torch.tensor([1, 2])
     assert numbers.masked_fill(flags, 5.0).tolist() == [5, 2]
+    assert numbers.masked_fill(flags, 1.5).tolist() == [1, 2]
     with pytest.raises(RuntimeError, match="without overflow"):
-        numbers.masked_fill(flags, 1.5)
+        numbers.to(torch.int8).masked_fill(flags, 300)
 
 
 def test_a_list_of_lists_is_a_tuple():

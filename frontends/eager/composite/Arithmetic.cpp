@@ -85,7 +85,7 @@ Tensor whereBranches(const Tensor &condition, const Operand &input, const Operan
          std::string(torchName(condition->dtype)));
   for (const Operand *o : {&input, &other})
     if (o->isNumber() && !(input.isNumber() && other.isNumber()))
-      checkFits(o->number, typeOf(input, other));
+      checkFits(o->number, computeType(typeOf(input, other)));
   return callOp(OpId::Where, {condition, input, other});
 }
 

@@ -127,13 +127,14 @@ def sinc(x: Tensor) -> Tensor:
 
 
 def xlogy(x: Tensor, y: Operand) -> Tensor:
-    """x * log(y); 0 where x is 0."""
+    """x * log(y); +0 where x is 0 and y no NaN."""
     if not isinstance(y, Tensor):
         y = ops.full((), y, to_float_type(_common((x, y))))
 
     def fn(a: Tensor, b: Tensor) -> Tensor:
         flat = ops.logical_and(ops.eq(a, 0), ops.logical_or(ops.le(b, 0), ops.eq(b, INF)))
-        return mul(a, ops.log(where(flat, 1.0, b)))
+        product = mul(a, ops.log(where(flat, 1.0, b)))
+        return where(ops.eq(a, 0), ops.add(product, 0.0), product)
 
     return _real2(x, y, fn)
 
