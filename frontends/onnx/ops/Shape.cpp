@@ -133,8 +133,7 @@ void slice(NodeRun &n) {
   for (size_t i = 0; i < starts.size(); i++) {
     if (steps[i] == 0)
       n.invalid("a step of 0");
-    // No dimension is so long that the lowest step and the one above it differ; that one has an opposite.
-    x = sliceAxis(x, axisOf(n, axes[i], x.dim()), starts[i], stops[i], std::max(steps[i], -INT64_MAX));
+    x = sliceAxis(x, axisOf(n, axes[i], x.dim()), starts[i], stops[i], steps[i]);
   }
   n.set(x);
 }
