@@ -12,6 +12,13 @@ void branch(NodeRun &n) {
     n.setValue(i, std::move(out[i]));
 }
 
+/// What must be a tensor: a model may give a sequence, or an output that nothing sets.
+Tensor tensorOf(const NodeRun &n, const Value &v) {
+  if (!v.tensor.defined())
+    n.invalid("a sequence or nothing where a tensor is expected");
+  return v.tensor;
+}
+
 bool holds(const Value &v) {
   return v.tensor.defined() && v.tensor.numel() == 1 && *to(contiguous(v.tensor), DType::Bool).dataAs<bool>();
 }
@@ -40,7 +47,7 @@ void loop(NodeRun &n) {
     for (size_t k = 0; k < carried; k++)
       state[k] = std::move(out[1 + k]);
     for (size_t k = 0; k < scans; k++)
-      rows[k].push_back(out[1 + carried + k].tensor);
+      rows[k].push_back(tensorOf(n, out[1 + carried + k]));
   }
   for (size_t k = 0; k < carried; k++)
     n.setValue(k, state[k]);
@@ -89,7 +96,7 @@ void scan(NodeRun &n) {
     for (size_t k = 0; k < carried; k++)
       state[k] = out[k];
     for (size_t k = 0; k < outputs; k++)
-      rows[k].insert(outBack[k] ? rows[k].begin() : rows[k].end(), out[carried + k].tensor);
+      rows[k].insert(outBack[k] ? rows[k].begin() : rows[k].end(), tensorOf(n, out[carried + k]));
   }
   for (size_t k = 0; k < carried; k++)
     n.setValue(k, state[k]);
@@ -143,7 +150,7 @@ void sequenceLength(NodeRun &n) { n.set(intNumber(int64_t(sequenceOf(n, 0).size(
 void concatFromSequence(NodeRun &n) {
   std::vector<Tensor> parts;
   for (const Value &v : sequenceOf(n, 0))
-    parts.push_back(v.tensor);
+    parts.push_back(tensorOf(n, v));
   if (parts.empty())
     n.invalid("an empty sequence");
   int64_t axis = n.intAttr("axis");

@@ -48,7 +48,7 @@ void range(NodeRun &n) {
   if (!step)
     n.invalid("a step of 0");
   int64_t start = n.integer(0), limit = n.integer(1);
-  if ((limit - start) / step < 0 || limit == start)
+  if (step > 0 ? limit <= start : limit >= start)
     return n.set(zeros({0}, t));
   n.set(arange(start, Scalar(limit), step, t));
 }

@@ -25,7 +25,7 @@ const HandlerRow *findHandler(std::string_view domain, std::string_view op) {
 
 int64_t axisOf(const NodeRun &n, int64_t axis, int64_t rank) {
   int64_t wrapped = axis < 0 ? axis + rank : axis;
-  if (wrapped < 0 || wrapped >= std::max<int64_t>(rank, 1))
+  if (wrapped < 0 || wrapped >= rank)
     n.invalid("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
   return wrapped;
 }

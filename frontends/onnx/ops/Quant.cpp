@@ -22,6 +22,9 @@ Tensor spread(const NodeRun &n, const Tensor &v, const Tensor &x) {
   int64_t axis = axisOf(n, n.intAttr("axis", 1), x.dim());
   int64_t block = n.intAttr("block_size", 0);
   if (block > 0) {
+    if (v.dim() != x.dim())
+      n.invalid("scales of blocks with " + std::to_string(v.dim()) + " dimensions, expected " +
+                std::to_string(x.dim()));
     std::vector<int64_t> shape = sizesOf(v), wide = shape;
     shape.insert(shape.begin() + axis + 1, 1);
     wide.insert(wide.begin() + axis + 1, block);

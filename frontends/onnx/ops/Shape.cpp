@@ -181,7 +181,7 @@ void sizeOf(NodeRun &n) { n.set(intNumber(n.tensor(0).numel())); }
 void depthToSpace(NodeRun &n) {
   Tensor x = n.tensor(0);
   int64_t b = n.intAttr("blocksize");
-  if (x.dim() != 4 || b < 1 || x.sizes()[1] % (b * b))
+  if (x.dim() != 4 || b < 1 || b > std::max<int64_t>(x.sizes()[1], 1) || x.sizes()[1] / b % b || x.sizes()[1] % b)
     n.invalid("expected 4 dimensions with channels divisible by the square of blocksize");
   int64_t N = x.sizes()[0], C = x.sizes()[1] / (b * b), H = x.sizes()[2], W = x.sizes()[3];
   bool crd = n.textAttr("mode", "DCR") == "CRD";

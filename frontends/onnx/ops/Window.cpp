@@ -106,6 +106,8 @@ void convTranspose(NodeRun &n) {
   Ints sizes(weight.sizes().begin() + std::min<int64_t>(weight.dim(), 2), weight.sizes().end());
   Window w(n, x, sizes, true);
   Ints extra = n.intsAttr("output_padding", Ints(w.rank, 0)), shape = n.intsAttr("output_shape");
+  if (extra.size() != w.rank || (!shape.empty() && shape.size() != w.rank))
+    n.invalid("output_padding or output_shape with another number of entries than " + std::to_string(w.rank));
   std::string_view mode = n.textAttr("auto_pad", "NOTSET");
   for (size_t i = 0; i < w.rank; i++) {
     int64_t whole = w.stride[i] * (x.sizes()[2 + i] - 1) + extra[i] + w.reach(i);
