@@ -105,7 +105,35 @@ std::vector<Value> Program::run(const std::vector<Value> &inputs) {
   std::unordered_map<std::string_view, int64_t> sizes;
   for (size_t i = 0; i < inputs.size(); i++)
     check(inputInfo[i], inputs[i], sizes);
+  if (uint64_t now = stateOfConstants(); now != state) {
+    forget(*main);
+    state = now;
+  }
   return runBlock(*main, inputs, nullptr);
+}
+
+/// Another number once a weight was written to, replaced, or asked for gradients.
+uint64_t Program::stateOfConstants() const {
+  uint64_t h = 1;
+  auto add = [&](uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15; };
+  for (auto &[slot, value] : main->constants)
+    if (TensorImpl *t = value.tensor.impl()) {
+      add(reinterpret_cast<uintptr_t>(t->data));
+      add(t->version() * 2 + t->requiresGrad());
+    }
+  return h;
+}
+
+/// Drops what was computed once.
+void Program::forget(Block &b) {
+  for (Step &s : b.steps) {
+    s.once.clear();
+    if (s.function)
+      forget(*s.function);
+    for (auto &g : s.graphs)
+      if (g)
+        forget(*g);
+  }
 }
 
 std::vector<Value> Program::runBlock(Block &b, std::vector<Value> inputs, Frame *up) {
@@ -143,11 +171,12 @@ void Program::runStep(Step &s, Frame &frame) {
     return put(s.once);
   std::vector<Value> in;
   Known known = Known::Always;
-  bool wantsGrad = false;
+  bool wantsGrad = false, isTrained = false;
   for (const Place &p : s.inputs) {
     in.push_back(p.slot < 0 ? Value() : frame.at(p));
     known = std::min(known, in.back().known);
     const Value &v = in.back();
+    isTrained |= v.tensor.defined() && v.tensor.requiresGrad();
     wantsGrad |= v.trained || (v.tensor.defined() && v.tensor.requiresGrad() && isGradEnabled());
   }
   if (s.function)
@@ -184,7 +213,7 @@ void Program::runStep(Step &s, Frame &frame) {
       v.tensor = contiguous(v.tensor);
     }
   }
-  if (s.fixed && known == Known::Always && !wantsGrad)
+  if (s.fixed && known == Known::Always && !wantsGrad && !isTrained) // under no_grad it has no history
     s.once = results;
   put(std::move(results));
 }

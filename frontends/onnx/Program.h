@@ -106,9 +106,12 @@ private:
   friend class NodeRun;
   std::vector<Value> runBlock(Block &b, std::vector<Value> inputs, Frame *up);
   void runStep(Step &s, Frame &frame);
+  uint64_t stateOfConstants() const;
+  static void forget(Block &b);
   void check(const ValueInfo &info, const Value &v, std::unordered_map<std::string_view, int64_t> &sizes) const;
 
   bool training = false;
+  uint64_t state = 0; // of the constants when what depends on them alone was computed
   std::string bytes, folder;
   ModelFile file;
   std::vector<ValueInfo> inputInfo;

@@ -365,3 +365,32 @@ def test_handed_models_run_or_name_the_operator(shared, kind: str) -> None:
                 err_msg=case["name"],
             )
     assert ran
+
+
+def test_what_depends_on_weights_alone_follows_them() -> None:
+    """It is computed once, until a weight is written to, or asked for gradients."""
+    w = np.arange(6, dtype=np.float32).reshape(2, 3)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Transpose", ["w"], ["t"]),
+            helper.make_node("MatMul", ["x", "t"], ["y"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2])],
+        [numpy_helper.from_array(w, "w")],
+    )
+    model = torch.onnx.load(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    )
+    x = torch.ones(1, 3)
+    weight = model.state_dict()["w"]
+    for _ in range(2):
+        assert model(x).tolist() == [[3.0, 12.0]]
+    weight.mul_(5)
+    assert model(x).tolist() == [[15.0, 60.0]]
+    weight.requires_grad_()
+    with torch.no_grad():
+        assert model(x).tolist() == [[15.0, 60.0]]
+    model(x).sum().backward()
+    assert weight.grad.tolist() == [[1.0] * 3] * 2
