@@ -110,4 +110,7 @@ void settle(TensorImpl *t);
 /// Values of Storage::deferred: the run that defers its content, or this: its content was lost to an error.
 inline constexpr uint64_t storageLost = 1;
 
+/// What marks a storage as deferred by a run.
+inline uint64_t runWord(const Run *r) { return reinterpret_cast<uint64_t>(r); }
+
 } // namespace torchc::jit
