@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Optional, Union
 
@@ -311,6 +313,18 @@ def test_library_define_and_impl():
     del lib
     gc.collect()
     assert not hasattr(torch.ops.tests_lib, "add_n")
+
+
+def test_a_library_that_lives_to_the_end_of_the_process_is_silent():
+    program = (
+        "import torchc\n"
+        "lib = torchc.library.Library('tests_end', 'DEF')\n"
+        "lib.define('f(Tensor x) -> Tensor')\n"
+        "torchc.library.define('tests_end_free::g', '(Tensor x) -> Tensor')\n"
+        "lib.itself = lib\n"  # garbage that only the interpreter's end collects
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_define_and_impl_by_name():

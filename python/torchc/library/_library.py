@@ -97,7 +97,8 @@ class Library:
             _spaces.discard(self.ns)
 
     def __del__(self):
-        if hasattr(self, "_defined"):
+        # At the interpreter's exit the module's names are None, and the table of operators ends with the process.
+        if _C is not None and hasattr(self, "_defined"):
             self._destroy()
 
     def __repr__(self):
