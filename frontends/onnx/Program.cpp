@@ -2,16 +2,15 @@
 #include "frontends/eager/Api.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/onnx/Builder.h"
-#include <fstream>
-#include <sstream>
 
 namespace torchc::onnx {
 
-std::unique_ptr<Program> Program::load(std::string bytes, const std::string &folder) {
+std::unique_ptr<Program> Program::load(MappedFile bytes, const std::string &folder) {
   std::unique_ptr<Program> p(new Program);
   p->bytes = std::move(bytes);
   p->folder = folder;
-  p->file = readModel(Bytes(p->bytes.data(), p->bytes.size()));
+  std::string_view all = p->bytes.bytes();
+  p->file = readModel(Bytes(all.data(), all.size()));
   int64_t newest = newestOpset(), opset = p->opset();
   if (opset < 1 || opset > newest)
     fail(ErrorKind::Value, "ONNX: opset " + std::to_string(opset) + ", expected 1 to " + std::to_string(newest));
@@ -28,16 +27,10 @@ std::unique_ptr<Program> Program::load(std::string bytes, const std::string &fol
 }
 
 std::unique_ptr<Program> Program::loadFile(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (!in || !(text << in.rdbuf()) || in.bad()) {
-    std::ifstream empty(path, std::ios::binary | std::ios::ate);
-    if (!empty || empty.tellg() != 0)
-      fail(ErrorKind::OS, "ONNX: can't read " + path + ": " + std::string(strerror(errno)));
-  }
+  MappedFile file = MappedFile::open(path);
   size_t slash = path.rfind('/');
   try {
-    return load(std::move(text).str(), slash == std::string::npos ? "." : path.substr(0, slash));
+    return load(std::move(file), slash == std::string::npos ? "." : path.substr(0, slash));
   } catch (const Error &e) {
     fail(e.kind(), path + ": " + e.what());
   }

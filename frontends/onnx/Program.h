@@ -1,6 +1,7 @@
 // A model ready to run: nodes checked against their schemas, names resolved to slots, constants read. Running it calls
 // the eager API node by node, so it is eager, differentiable, and recorded by the tracer as any other program is.
 #pragma once
+#include "frontends/onnx/MappedFile.h"
 #include "frontends/onnx/Model.h"
 #include "frontends/onnx/Schema.h"
 #include <functional>
@@ -86,7 +87,7 @@ struct Frame {
 class Program {
 public:
   /// Reads and checks. `folder` holds external data ("": there is none). Throws Error.
-  static std::unique_ptr<Program> load(std::string bytes, const std::string &folder);
+  static std::unique_ptr<Program> load(MappedFile bytes, const std::string &folder);
   static std::unique_ptr<Program> loadFile(const std::string &path);
 
   const std::vector<ValueInfo> &inputs() const { return inputInfo; } // without those that have an initializer
@@ -112,7 +113,8 @@ private:
 
   bool training = false;
   uint64_t state = 0; // of the constants when what depends on them alone was computed
-  std::string bytes, folder;
+  MappedFile bytes;
+  std::string folder;
   ModelFile file;
   std::vector<ValueInfo> inputInfo;
   std::shared_ptr<Block> main;

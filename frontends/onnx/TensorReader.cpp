@@ -1,6 +1,7 @@
 // TensorProto -> Tensor.
 #include "frontends/eager/Api.h"
 #include "frontends/onnx/Model.h"
+#include <algorithm>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -91,6 +92,19 @@ Proto decode(Bytes m) {
   return p;
 }
 
+/// Opens `name` below `folder` without following a link in any part of it; -1 when there is no such file.
+int openBelow(const std::string &folder, const std::string &name) {
+  int at = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  for (size_t from = 0; at >= 0 && from <= name.size();) {
+    size_t end = std::min(name.find('/', from), name.size());
+    int flags = O_NOFOLLOW | O_CLOEXEC | (end < name.size() ? O_PATH | O_DIRECTORY : O_RDONLY | O_NONBLOCK);
+    int next = openat(at, name.substr(from, end - from).c_str(), flags);
+    close(at);
+    at = next, from = end + 1;
+  }
+  return at;
+}
+
 /// Bytes of a file beside the model. Only plain relative names: a model can't read what lies elsewhere.
 void readExternal(const Proto &p, const std::string &folder, char *to, int64_t bytes) {
   const std::string &name = p.location;
@@ -101,7 +115,7 @@ void readExternal(const Proto &p, const std::string &folder, char *to, int64_t b
     fail(ErrorKind::Value,
          titleOf(p) + ": external data of " + std::to_string(p.length) + " bytes, expected " + std::to_string(bytes));
   std::string path = folder + "/" + name;
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  int file = openBelow(folder, name);
   struct stat info;
   bool plain = file >= 0 && !fstat(file, &info) && S_ISREG(info.st_mode);
   int64_t done = 0;

@@ -21,7 +21,8 @@ PyObject *load(PyObject *, PyObject *source) {
   return guarded([&]() -> PyObject * {
     std::unique_ptr<onnx::Program> program;
     if (PyBytes_Check(source)) {
-      program = onnx::Program::load({PyBytes_AS_STRING(source), size_t(PyBytes_GET_SIZE(source))}, "");
+      program =
+          onnx::Program::load(onnx::MappedFile({PyBytes_AS_STRING(source), size_t(PyBytes_GET_SIZE(source))}), "");
     } else {
       const char *path = PyUnicode_AsUTF8(source);
       if (!path)

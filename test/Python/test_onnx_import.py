@@ -315,6 +315,33 @@ def test_external_data_stays_below_the_model(tmp_path) -> None:
             model(location)
     with pytest.raises(OSError, match="none.bin"):
         model("none.bin")
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "w.bin").write_bytes(F.tobytes())
+    assert np.array_equal(model("inner/w.bin")({"x": F})["y0"], F + F)
+    (tmp_path / "folder").symlink_to(inner)
+    (tmp_path / "file").symlink_to("w.bin")
+    for link in ("folder/w.bin", "file"):
+        with pytest.raises(OSError, match=link):
+            model(link)
+
+
+def test_a_model_outlives_its_file(tmp_path) -> None:
+    """The file is mapped: another one under its name, or none, changes nothing."""
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "w"], ["y0"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, F.shape)],
+        [onnx.ValueInfoProto(name="y0")],
+        [numpy_helper.from_array(G, "w")],
+    )
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data)
+    loaded = torch.onnx.load(path)
+    path.unlink()
+    path.write_bytes(b"")
+    assert np.array_equal(loaded({"x": F})["y0"], F + G)
 
 
 def test_missing_and_foreign_files(tmp_path) -> None:
