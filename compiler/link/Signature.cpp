@@ -22,14 +22,15 @@ static bool isIdentifier(StringRef s) {
 }
 
 bool isTensorName(StringRef name) {
-  return !name.empty() && name.size() <= maxName && name.find_first_of(StringRef("=\n\0", 3)) == StringRef::npos;
+  return !name.empty() && name.size() <= maxName && json::isUTF8(name) &&
+         name.find_first_of(StringRef("=\n\0", 3)) == StringRef::npos;
 }
 
 static bool checkTensor(const Model &m, const TensorDesc &t, const char *role, std::set<std::string> &names,
                         Diag &diag) {
   std::string where = "model " + m.name + ": " + role + " '" + t.name + "': ";
   if (!isTensorName(t.name))
-    return diag.fail(ErrorKind::Value, where + "expected a name of 1 to 200 characters without '='");
+    return diag.fail(ErrorKind::Value, where + "expected a name in UTF-8 of 1 to 200 bytes without '='");
   if (!names.insert(t.name).second)
     return diag.fail(ErrorKind::Value, where + "the name is used twice");
   if (int(t.dtype) >= numDTypes)

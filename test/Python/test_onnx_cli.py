@@ -168,3 +168,22 @@ def test_names_that_the_command_line_cannot_take_are_numbered(command, tmp_path)
     np.save(tmp_path / "x.npy", x.numpy())
     ran = _run(command, "run", tmp_path / "m.so", "--input", tmp_path / "x.npy")
     assert [line.split()[0] for line in ran.stdout.splitlines()[::2]] == ["output0", "output1"]
+
+
+def test_a_name_that_is_no_text_is_refused(command, tmp_path) -> None:
+    from onnx import TensorProto, helper
+
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["xx"], ["yy"])],
+        "g",
+        [helper.make_tensor_value_info("xx", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("yy", TensorProto.FLOAT, [2])],
+    )
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data.replace(b"xx", b"\xff\xfe"))
+    built = subprocess.run(
+        [command, "compile", path, "--emit=so"], cwd=tmp_path, capture_output=True
+    )
+    assert built.returncode == 1 and b"UTF-8" in built.stderr, built.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["m.onnx"]
