@@ -241,12 +241,14 @@ template <class Node> V overPlanes(GraphBuilder &b, V x, size_t spatial, const T
   return b.node("Reshape", {node(x, TensorType{type.dtype, result}), b.ints(listOf(type.dims))}, type);
 }
 
-/// ceil_mode where the result has a window more than whole ones give.
-int64_t roundsUp(const Dims &x, const Dims &y, const Attrs &a, int64_t dilation) {
+/// ceil_mode where the result has a window more than whole ones give. `dilation`: one for each dimension, or null.
+int64_t roundsUp(const Dims &x, const Dims &y, const Attrs &a, const int64_t *dilation) {
   int n = int(a[0].size), lead = x.size() - n;
-  for (int i = 0; i < n; i++)
-    if (y[lead + i] > (x[lead + i] + 2 * a[3].list[i] - dilation * (a[1].list[i] - 1) - 1) / a[2].list[i] + 1)
+  for (int i = 0; i < n; i++) {
+    int64_t reach = (dilation ? dilation[i] : 1) * (a[1].list[i] - 1) + 1;
+    if (y[lead + i] > (x[lead + i] + 2 * a[3].list[i] - reach) / a[2].list[i] + 1)
       return 1;
+  }
   return 0;
 }
 
@@ -259,7 +261,7 @@ V maxPoolOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &ty
                    {"strides", listOf(a[2])},
                    {"pads", bothSides(a[3])},
                    {"dilations", listOf(a[4])},
-                   {"ceil_mode", roundsUp(b.dims(x), t.dims, a, a[4].list[0])}});
+                   {"ceil_mode", roundsUp(b.dims(x), t.dims, a, a[4].list)}});
   });
 }
 
@@ -272,7 +274,7 @@ V avgPoolOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &ty
                    {"strides", listOf(a[2])},
                    {"pads", bothSides(a[3])},
                    {"count_include_pad", a[4].i},
-                   {"ceil_mode", roundsUp(b.dims(x), t.dims, a, 1)}});
+                   {"ceil_mode", roundsUp(b.dims(x), t.dims, a, nullptr)}});
   });
 }
 

@@ -3,6 +3,7 @@
 #include "frontends/eager/Api.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/onnx/Model.h"
+#include "frontends/onnx/Schema.h"
 
 namespace torchc::onnx {
 namespace {
@@ -137,8 +138,31 @@ OutValue GraphBuilder::node(const char *op, const std::vector<V> &in, const Tens
   return nodes(op, in, {result}, attrs)[0];
 }
 
+/// The operator and its attributes must be there in the opset that is written; the error names the first that has them.
+void GraphBuilder::checkSchema(const char *op, const std::vector<OutAttr> &attrs) const {
+  auto lacks = [&](int64_t version) -> std::string {
+    const SchemaRow *row = findSchema("", op, version);
+    if (!row)
+      return op;
+    for (const OutAttr &a : attrs)
+      if (!row->find(a.name))
+        return std::string(op) + "'s attribute '" + a.name + "'";
+    return "";
+  };
+  std::string what = lacks(opset);
+  if (what.empty())
+    return;
+  int64_t needed = opset;
+  while (needed < newestOpset() && !lacks(needed).empty())
+    needed++;
+  fail(ErrorKind::NotImplemented, "onnx.export(): opset " + std::to_string(opset) + " has no " + what +
+                                      ", expected opset_version >= " + std::to_string(needed) +
+                                      (place.empty() ? "" : " (" + place + ")"));
+}
+
 std::vector<OutValue> GraphBuilder::nodes(const char *op, const std::vector<V> &in,
                                           const std::vector<TensorType> &results, const std::vector<OutAttr> &attrs) {
+  checkSchema(op, attrs);
   std::vector<V> out;
   for (const TensorType &t : results)
     out.push_back(add(fresh(op), t));

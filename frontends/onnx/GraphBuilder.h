@@ -80,6 +80,7 @@ private:
     TensorType type;
   };
   V add(std::string name, const TensorType &type);
+  void checkSchema(const char *op, const std::vector<OutAttr> &attrs) const;
   std::string fresh(const char *op);
   std::string unique(std::string name);
   std::string graphBytes(const std::string &name) const;

@@ -158,6 +158,38 @@ def test_every_opset_is_written_and_read(opset: int) -> None:
     assert all(_same(a, b) for a, b in zip(net(x), model(x), strict=True))
 
 
+@pytest.mark.parametrize(
+    "program, example, since",
+    [
+        (lambda x: x.scatter_add(1, x.long(), x), (1, 3), 16),
+        (lambda x: x.index_add(1, x.long()[0], x), (1, 3), 16),
+        (lambda x: x.reshape(0, 3), (0, 3), 14),
+    ],
+)
+def test_an_operator_of_a_newer_opset_is_refused(program: Any, example: Any, since: int) -> None:
+    x = torch.zeros(example)
+    message = rf"opset {since - 1} has no .*attribute.*opset_version >= {since} "
+    with pytest.raises(NotImplementedError, match=message):
+        torch.onnx.export(program, (x,), opset_version=since - 1)
+    model = torch.onnx.export(program, (x,), opset_version=since)
+    onnx.checker.check_model(onnx.load_from_string(model.model_bytes), full_check=True)
+    assert _same(program(x), model(x))
+
+
+@pytest.mark.parametrize("dilation, ceil_mode", [((3, 1), False), ((1, 3), True), ((2, 3), True)])
+def test_pools_of_different_dilations(dilation: tuple[int, int], ceil_mode: bool) -> None:
+    x = torch.rand(1, 1, 9, 10)
+
+    def program(x: Any) -> Any:
+        return torch.nn.functional.max_pool2d(
+            x, (2, 2), stride=2, dilation=dilation, ceil_mode=ceil_mode
+        )
+
+    model = torch.onnx.export(program, (x,))
+    onnx.checker.check_model(onnx.load_from_string(model.model_bytes), full_check=True)
+    assert _same(program(x), model(x))
+
+
 def test_in_place_writes_of_whole_tensors_are_exported() -> None:
     def program(x: Any) -> Any:
         y = x + 1
