@@ -4,6 +4,8 @@
 
 namespace torchc::onnx {
 
+constexpr int64_t maxExpanded = 1 << 18;
+
 std::string titleOf(const Node &n) {
   std::string text = "ONNX node ";
   if (!n.name.empty())
@@ -154,6 +156,10 @@ std::shared_ptr<Block> Builder::build(const Graph &g, Scope *up, const std::vect
 std::shared_ptr<Block> Builder::buildFunction(const FunctionDef &f, const Node &call) {
   if (++depth > 32)
     fail(ErrorKind::Value, titleOf(call) + ": functions call each other more than 32 deep");
+  // Functions that call each other twice double with each level: a short file could ask for any amount of memory.
+  expanded += int64_t(f.nodes.size());
+  if (expanded > maxExpanded)
+    fail(ErrorKind::Value, titleOf(call) + ": functions expand to more than " + std::to_string(maxExpanded) + " nodes");
   auto block = std::make_shared<Block>();
   block->name = std::string(f.name);
   Scope scope(*block, nullptr, f.opsets);

@@ -50,6 +50,7 @@ private:
   static void markDead(Scope &scope);
   Program &program;
   int depth = 0;
+  int64_t expanded = 0; // nodes of functions, counted at each call
 };
 
 } // namespace torchc::onnx

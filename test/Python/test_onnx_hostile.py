@@ -73,6 +73,26 @@ CASES = {
         [1, 1, 4, 4],
         {"w": np.ones((1, 1, 2, 2), np.float32)},
     ),
+    "reflections without end": _model(
+        [_node("Pad", "x p", mode="reflect")], [4], {"p": [0, 2**62]}
+    ),
+    "a pad that can't be negated": _model(
+        [_node("Pad", "x p", mode="edge")], [4], {"p": [-(2**63), 0]}
+    ),
+    "a scale next to nothing": _model(
+        [helper.make_node("Resize", ["x", "", "s"], ["y"], mode="linear", antialias=1)],
+        [4],
+        {"s": [np.float32(1e-30)]},
+    ),
+    "negative pads of a window": _model(
+        [_node("MaxPool", "x", kernel_shape=[2, 2], pads=[-1, 0, 0, 0])], [1, 1, 4, 4], {}
+    ),
+    "a window whose reach wraps": _model(
+        [_node("MaxPool", "x", kernel_shape=[2**33, 2], dilations=[2**33, 1])], [1, 1, 4, 4], {}
+    ),
+    "a mean over axes that aren't there": _model(
+        [_node("MeanVarianceNormalization", "x")], [3, 4], {}
+    ),
 }
 
 
@@ -96,3 +116,44 @@ def test_ranges_of_integers(start: int, limit: int, step: int) -> None:
     constants = {"a": np.int64(start), "b": np.int64(limit), "c": np.int64(step)}
     got = torch.onnx.load(_model([_node("Range", "a b c")], [1], constants))(torch.ones(1))
     assert got.tolist() == list(range(start, limit, step))
+
+
+@pytest.mark.parametrize("count", [2**40, 2**47])
+def test_more_padding_than_memory(count: int) -> None:
+    loaded = torch.onnx.load(_model([_node("Pad", "x p", mode="reflect")], [4], {"p": [0, count]}))
+    with pytest.raises(RuntimeError, match="alloc"):
+        loaded(torch.ones(4))
+
+
+def test_a_resize_to_nothing() -> None:
+    resize = helper.make_node("Resize", ["x", "", "s"], ["y"], mode="linear")
+    loaded = torch.onnx.load(_model([resize], [4], {"s": [np.float32(0.1)]}))
+    assert loaded(torch.ones(4)).shape == (0,)
+
+
+def test_functions_that_double_at_each_level() -> None:
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("d", 1)]
+
+    def function(level: int) -> Any:
+        inner = [_node("Relu", "a", "b")]
+        if level:
+            below = f"F{level - 1}"
+            inner = [_node(below, "a", "t", domain="d"), _node(below, "t", "b", domain="d")]
+        return helper.make_function("d", f"F{level}", ["a"], ["b"], inner, opsets)
+
+    def loaded(levels: int) -> Any:
+        model = helper.make_model(
+            helper.make_graph(
+                [_node(f"F{levels - 1}", "x", domain="d")],
+                "g",
+                [helper.make_tensor_value_info("x", F32, [2])],
+                [helper.make_tensor_value_info("y", F32, [2])],
+            ),
+            opset_imports=opsets,
+            functions=[function(level) for level in range(levels)],
+        )
+        return torch.onnx.load(model.SerializeToString())
+
+    assert loaded(8)(torch.tensor([-1.0, 2.0])).tolist() == [0, 2]
+    with pytest.raises(ValueError, match="expand to more than"):
+        loaded(30)

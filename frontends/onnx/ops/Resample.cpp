@@ -25,6 +25,9 @@ int64_t sourceOf(std::string_view mode, int64_t i, int64_t size) {
 
 Tensor padAxis(const NodeRun &n, const Tensor &x, int64_t axis, int64_t before, int64_t after, std::string_view mode,
                const Tensor &value) {
+  constexpr int64_t most = int64_t(1) << 48; // no memory holds more; sums of these don't overflow
+  if (std::max(before, after) > most || std::min(before, after) < -most)
+    n.invalid("pads of " + std::to_string(before) + " and " + std::to_string(after) + " elements");
   int64_t size = x.sizes()[size_t(axis)], begin = std::max<int64_t>(-before, 0),
           end = size - std::max<int64_t>(-after, 0);
   if (begin > end)
@@ -32,10 +35,12 @@ Tensor padAxis(const NodeRun &n, const Tensor &x, int64_t axis, int64_t before, 
   if (mode != "constant") {
     if (size == 0 && (before > 0 || after > 0))
       n.invalid("mode '" + std::string(mode) + "' with an empty dimension");
-    std::vector<int64_t> at;
+    // As a tensor: a size that no memory holds is refused by the allocator.
+    Tensor at = empty({size + before + after}, DType::I64);
+    int64_t *to = at.dataAs<int64_t>();
     for (int64_t i = -before; i < size + after; i++)
-      at.push_back(sourceOf(mode, i, size));
-    return index_select(x, axis, intVector(at));
+      *to++ = sourceOf(mode, i, size);
+    return index_select(x, axis, at);
   }
   std::vector<Tensor> parts;
   auto fill = [&](int64_t count) {
@@ -219,13 +224,13 @@ void resize(NodeRun &n) {
   }
   for (size_t i = 0; i < count; i++) {
     int64_t in = x.sizes()[size_t(axes[i])];
-    if (!(scales[i] > 0) || scales[i] > 1e6)
+    if (!(scales[i] >= 1e-6) || scales[i] > 1e6)
       n.invalid("a scale of " + std::to_string(scales[i]));
     int64_t out = sizes.empty() ? int64_t(std::floor(double(in) * scales[i])) : sizes[i];
     double start = roi.empty() ? 0 : roi[i], end = roi.empty() ? 1 : roi[count + i];
     if (scales[i] == 1 && out == in && roi.empty())
       continue;
-    x = resizeAxis(x, axes[i], tapsOf(o, in, out, scales[i], start, end), o);
+    x = out == 0 ? narrow(x, axes[i], 0, 0) : resizeAxis(x, axes[i], tapsOf(o, in, out, scales[i], start, end), o);
   }
   n.set(x);
 }

@@ -31,9 +31,13 @@ struct Window {
     Ints pads = list("pads", 2 * rank, 0);
     before.assign(pads.begin(), pads.begin() + int64_t(rank));
     after.assign(pads.begin() + int64_t(rank), pads.end());
+    constexpr int64_t most = int64_t(1) << 31; // products and sums of two stay far from overflow
     for (size_t i = 0; i < rank; i++)
-      if (stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1)
-        n.invalid("strides, dilations and kernel sizes must be positive");
+      if (stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1 || std::max({stride[i], dilation[i], kernel[i]}) > most)
+        n.invalid("strides, dilations and kernel sizes must be positive and at most 2^31");
+    for (int64_t p : pads)
+      if (p < 0 || p > most)
+        n.invalid("pads of " + std::to_string(p) + ", expected 0 to 2^31");
     std::string_view mode = n.textAttr("auto_pad", "NOTSET");
     if (mode != "NOTSET" && !transposed)
       automatic(mode, x);
