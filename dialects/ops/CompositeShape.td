@@ -30,9 +30,9 @@ def : Composite<"one index of a dimension", [
 def : Composite<"pieces along a dimension", [
   Api<"split(Tensor input, int split_size, int dim=0) -> Tensor[]", ["function", "method"], "splitEvery">,
   Api<"split(Tensor input, int[] split_size, int dim=0) -> Tensor[]", ["function", "method"], "splitSizes">,
-  Api<"unsafe_split(Tensor input, int split_size, int dim=0) -> Tensor[]", ["function", "method"], "splitEvery">,
-  Api<"unsafe_split_with_sizes(Tensor input, int[] split_sizes, int dim=0) -> Tensor[]", ["function", "method"], "splitSizes">,
-  Api<"unsafe_chunk(Tensor input, int chunks, int dim=0) -> Tensor[]", ["function", "method"], "chunkDim">,
+  Api<"unsafe_split(Tensor input, int split_size, int dim=0) -> Tensor[]", ["function", "method"], "unsafeSplitEvery">,
+  Api<"unsafe_split_with_sizes(Tensor input, int[] split_sizes, int dim=0) -> Tensor[]", ["function", "method"], "unsafeSplitSizes">,
+  Api<"unsafe_chunk(Tensor input, int chunks, int dim=0) -> Tensor[]", ["function", "method"], "unsafeChunk">,
   Api<"split_with_sizes(Tensor input, int[] split_sizes, int dim=0) -> Tensor[]", ["function", "method"], "splitSizes">,
   Api<"chunk(Tensor input, int chunks, int dim=0) -> Tensor[]", ["function", "method"], "chunkDim">]>;
 def : Composite<"tensors joined along a new dimension", [

@@ -132,7 +132,6 @@ HookHandle registerHook(TensorImpl *t, TensorHook hook) {
   HookBody body;
   body.onGrad = std::move(hook);
   body.output = t->outputNumber;
-  t->flags |= FlagHooked;
   return registerHook(leafNode(t), std::move(body));
 }
 HookHandle registerPostAccumulateHook(TensorImpl *t, LeafHook hook) {
@@ -142,7 +141,6 @@ HookHandle registerPostAccumulateHook(TensorImpl *t, LeafHook hook) {
     fail("post accumulate grad hooks cannot be registered on non-leaf tensors");
   HookBody body;
   body.onLeaf = std::move(hook);
-  t->flags |= FlagHooked;
   return registerHook(leafNode(t), std::move(body));
 }
 HookHandle registerNodeHook(Node *n, PreHook hook) {

@@ -167,6 +167,7 @@ ViewInfo *stepOf(OpId op, const Attr *attrs, int numAttrs, TensorImpl *base, Vie
 } // namespace
 
 void trackView(OpId op, const Attr *attrs, int numAttrs, TensorImpl *in, TensorImpl *out) {
+  out->flags |= in->flags & flagFixedView;
   if (tracks(in, out))
     setView(out, stepOf(op, attrs, numAttrs, baseOf(in), in->view, out));
 }
@@ -196,6 +197,7 @@ void becomeView(TensorImpl *t, TensorImpl *v) {
 }
 
 void trackSelect(TensorImpl *in, TensorImpl *out, int64_t dim, int64_t start) {
+  out->flags |= in->flags & flagFixedView;
   if (!tracks(in, out))
     return;
   OperandMeta *sliced = newMeta(in->dtype, in->rank, in->sizes());
@@ -255,6 +257,10 @@ void checkInplace(TensorImpl *t, bool needsGrad) {
     fail("a view of a leaf Variable that requires grad is being used in an in-place operation.");
   if (isLeaf(t))
     fail("a leaf Variable that requires grad is being used in an in-place operation.");
+  if (t->flags & flagFixedView)
+    fail("This tensor is a view and is being modified inplace. This view is the output of a function that returns "
+         "multiple views, or was created inside a custom Function; such outputs can't be modified inplace. Use an "
+         "out-of-place operation, or clone() the view first.");
   if (t->flags & flagUntrackedView)
     fail("A view was created in no_grad mode and is being modified inplace with grad mode enabled. This view was "
          "created "

@@ -30,6 +30,9 @@ inline void release(ViewInfo *v) {
 inline constexpr uint32_t flagUntrackedView = 1u << 12;
 /// Such a view of a tensor that required gradients.
 inline constexpr uint32_t flagLostHistory = 1u << 15;
+/// One of several views that one function returned, or a view from a custom function: in-place writes that need gradients
+/// are refused, as PyTorch's function nodes can't be rebased.
+inline constexpr uint32_t flagFixedView = 1u << 9;
 /// What a tensor was before its shape was changed in place: no program sees it.
 inline constexpr uint32_t flagHiddenBase = 1u << 14;
 

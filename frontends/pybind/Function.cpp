@@ -137,6 +137,8 @@ void chooseOutputs(const FunctionCall &c, std::vector<Ref> &shown, std::vector<T
     if (contains(c.inputs, o) || requiresGrad(implOf(o)))
       shown.back() = Ref(wrap(detachTensor(Borrowed(o))));
     recorded.back() = Tensor::borrow(implOf(shown.back().get()));
+    if (contains(c.inputs, o) || implOf(o)->view)
+      recorded.back()->flags |= flagFixedView;
   }
 }
 

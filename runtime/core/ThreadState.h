@@ -18,10 +18,8 @@ enum Flag : uint32_t {
   FlagPyOwned = 1u << 3,       // owns its Python object (dict, weak reference, subclass)
   FlagSubclass = 1u << 4,
   FlagView = 1u << 5,          // shares its storage with a base that autograd tracks
-  FlagHooked = 1u << 6,        // tensor hooks or retain_grad
   FlagNotCpu = 1u << 7,
   FlagInferenceTensor = 1u << 8,
-  FlagNoVersion = 1u << 9,
   // of the thread
   FlagNoGrad = 1u << 16,
   FlagInference = 1u << 17,

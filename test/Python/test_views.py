@@ -107,3 +107,58 @@ def test_compiled_strided_views_are_eager():
     want = f(x)
     for _ in range(4):
         assert all(torch.equal(a, b) for a, b in zip(compiled(x), want, strict=True))
+
+
+_SEVERAL = {
+    "unbind": lambda x: x.unbind(0),
+    "split": lambda x: x.split(2),
+    "split_with_sizes": lambda x: x.split([1, 3]),
+    "chunk": lambda x: x.chunk(2),
+    "iter": list,
+    "a view of one": lambda x: [x.unbind(0)[0][1:]],
+}
+_ONE_BY_ONE = {
+    "tensor_split": lambda x: x.tensor_split(2),
+    "hsplit": lambda x: x.hsplit(2),
+    "unsafe_split": lambda x: x.unsafe_split(2),
+    "unsafe_chunk": lambda x: x.unsafe_chunk(2),
+}
+
+
+@pytest.mark.parametrize("views", _SEVERAL.values(), ids=_SEVERAL)
+def test_views_that_come_together_keep_their_history(views):
+    base = torch.rand(4, 4, requires_grad=True) * 1
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        views(base)[0].add_(1)
+    plain = torch.zeros(4, 4)
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        views(plain)[0].mul_(torch.ones((), requires_grad=True))
+    views(plain)[0].add_(1)  # without gradients they are views like others
+    assert plain.sum() > 0
+    with torch.no_grad():
+        views(base)[0].zero_()
+
+
+@pytest.mark.parametrize("views", _ONE_BY_ONE.values(), ids=_ONE_BY_ONE)
+def test_views_that_may_be_written(views):
+    leaf = torch.rand(4, 4, requires_grad=True)
+    views(leaf * 1)[0].mul_(2).sum().backward()
+    assert leaf.grad.sum() > 0
+
+
+def test_a_view_from_a_custom_function_is_not_written():
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3
+
+    x = torch.ones(2, requires_grad=True)
+    y = Same.apply(x * 1)
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        y.mul_(2)
+    y.sum().backward()
+    assert x.grad.tolist() == [3, 3]

@@ -213,6 +213,13 @@ Tensor selectIndex(const Tensor &input, int64_t dim, int64_t index) {
   return withoutDim(sliceDim(input, d, i, i + 1), d);
 }
 
+/// Views that one function returns together aren't to be written where gradients are needed.
+static std::vector<Tensor> fixed(std::vector<Tensor> views) {
+  for (Tensor &v : views)
+    v->flags |= flagFixedView;
+  return views;
+}
+
 std::vector<Tensor> unbindDim(const Tensor &input, int64_t dim) {
   if (!input->rank)
     fail(ErrorKind::Index, "unbind: dimension specified as " + std::to_string(dim) + " but tensor has no dimensions");
@@ -220,7 +227,7 @@ std::vector<Tensor> unbindDim(const Tensor &input, int64_t dim) {
   std::vector<Tensor> out;
   for (int64_t i = 0; i < input->sizes()[d]; i++)
     out.push_back(selectIndex(input, d, i));
-  return out;
+  return fixed(std::move(out));
 }
 
 void checkPieces(int64_t n) {
@@ -228,7 +235,7 @@ void checkPieces(int64_t n) {
     fail(ErrorKind::Memory, "not enough memory for " + std::to_string(n) + " tensors");
 }
 
-std::vector<Tensor> splitEvery(const Tensor &input, int64_t splitSize, int64_t dim) {
+std::vector<Tensor> unsafeSplitEvery(const Tensor &input, int64_t splitSize, int64_t dim) {
   if (!input->rank)
     fail("split expects at least a 1-dimensional tensor");
   int64_t d = wrap(dim, input->rank), size = input->sizes()[d];
@@ -243,7 +250,7 @@ std::vector<Tensor> splitEvery(const Tensor &input, int64_t splitSize, int64_t d
   } while (at < size);
   return out;
 }
-std::vector<Tensor> splitSizes(const Tensor &input, IntList sizes, int64_t dim) {
+std::vector<Tensor> unsafeSplitSizes(const Tensor &input, IntList sizes, int64_t dim) {
   if (!input->rank)
     fail("split_with_sizes expects at least a 1-dimensional tensor");
   int64_t d = wrap(dim, input->rank), at = 0, total = 0;
@@ -264,7 +271,7 @@ std::vector<Tensor> splitSizes(const Tensor &input, IntList sizes, int64_t dim) 
   }
   return out;
 }
-std::vector<Tensor> chunkDim(const Tensor &input, int64_t chunks, int64_t dim) {
+std::vector<Tensor> unsafeChunk(const Tensor &input, int64_t chunks, int64_t dim) {
   if (!input->rank)
     fail("chunk expects at least a 1-dimensional tensor");
   if (chunks <= 0)
@@ -273,8 +280,17 @@ std::vector<Tensor> chunkDim(const Tensor &input, int64_t chunks, int64_t dim) {
   if (!each) // an empty dimension: that many empty pieces
     checkPieces(chunks);
   if (!each)
-    return splitSizes(input, std::vector<int64_t>(size_t(chunks), 0), d);
-  return splitEvery(input, each, d);
+    return unsafeSplitSizes(input, std::vector<int64_t>(size_t(chunks), 0), d);
+  return unsafeSplitEvery(input, each, d);
+}
+std::vector<Tensor> splitEvery(const Tensor &input, int64_t splitSize, int64_t dim) {
+  return fixed(unsafeSplitEvery(input, splitSize, dim));
+}
+std::vector<Tensor> splitSizes(const Tensor &input, IntList sizes, int64_t dim) {
+  return fixed(unsafeSplitSizes(input, sizes, dim));
+}
+std::vector<Tensor> chunkDim(const Tensor &input, int64_t chunks, int64_t dim) {
+  return fixed(unsafeChunk(input, chunks, dim));
 }
 
 Tensor catPromoted(TensorList tensors, int64_t dim, Out out) {

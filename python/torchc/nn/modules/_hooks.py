@@ -319,7 +319,6 @@ class _Backward:
         self.module = module
         self.inputs = 0  # arguments of the call
         self.watches_inputs = False
-        self.versions: list = []  # the tensors among the arguments, and their versions
         self.outputs: tuple | None = (
             None  # gradients that have come, until the hooks have seen them
         )
@@ -327,18 +326,9 @@ class _Backward:
     def watch_inputs(self, args):
         self.inputs = len(args)
         watched, self.watches_inputs = _through(args, self._inputs_ready)
-        if self.watches_inputs:
-            self.versions = [(t, t._version) for t in args if isinstance(t, _C.Tensor)]
         return tuple(watched)
 
     def watch_outputs(self, result):
-        # What was written through an identity is not in the history of the tensor before it.
-        if any(tensor._version != version for tensor, version in self.versions):
-            raise RuntimeError(
-                f"{type(self.module).__name__}: a module with backward hooks wrote to an input in place; clone it, or "
-                f"take the hooks away"
-            )
-        self.versions = []
         if not isinstance(result, (_C.Tensor, tuple)):
             warnings.warn(
                 f"For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
