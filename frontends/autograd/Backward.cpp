@@ -8,7 +8,9 @@
 #include "frontends/eager/Api.h"
 #include "frontends/eager/Index.h"
 #include "frontends/eager/Modes.h"
+#include "frontends/eager/View.h"
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -375,6 +377,21 @@ static void addToLeaf(Leaf &leaf, const Tensor &g) {
   }
 }
 
+/// As PyTorch lays a new gradient out: like its variable where that is dense, else row-major.
+static Tensor inLayoutOf(const Tensor &variable, const Tensor &g) {
+  if (variable->contiguous() || !isDense(variable.impl()))
+    return composite::contiguousTensor(g);
+  if (sameOrder(g.impl(), variable.impl()))
+    return g;
+  std::vector<int64_t> order(variable->rank), back(variable->rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return variable->strides()[a] > variable->strides()[b]; });
+  for (size_t i = 0; i < order.size(); i++)
+    back[size_t(order[i])] = int64_t(i);
+  return composite::permuteDims(composite::contiguousTensor(composite::permuteDims(g, order)), back);
+}
+
 void Pass::accumulate(Node *n, std::vector<Tensor> &grads) {
   Leaf &leaf = n->leaf();
   if (!leaf.variable)
@@ -382,8 +399,7 @@ void Pass::accumulate(Node *n, std::vector<Tensor> &grads) {
   if (n->extra)
     nodePreHooks(n, grads);
   Tensor variable = Tensor::borrow(leaf.variable), g = n->extra ? grads[0] : std::move(grads[0]);
-  if (variable->contiguous())
-    g = composite::contiguousTensor(g);
+  g = inLayoutOf(variable, g);
   addToLeaf(leaf, g);
   noteEffect(Effect::SetGrad, leaf.variable, leaf.grad);
   if (!n->extra)

@@ -152,3 +152,25 @@ def test_channels_last():
         torch.rand(2, 3).contiguous(memory_format=torch.channels_last)
     with pytest.raises(RuntimeError, match="preserve"):
         x.contiguous(memory_format=torch.preserve_format)
+
+
+def test_a_gradient_is_laid_out_like_its_variable():
+    rows = torch.rand(4, 3)
+    for variable, strides in (
+        (torch.rand(2, 3, 4, 4).to(memory_format=torch.channels_last), (48, 1, 12, 3)),
+        (rows.t(), (1, 3)),
+        (torch.rand(2, 3, 4).permute(1, 2, 0), (4, 1, 12)),
+        (torch.rand(4, 6)[:, ::2], (3, 1)),  # not dense: row-major
+        (torch.rand(4, 1).expand(4, 3), (3, 1)),
+        (torch.rand(0, 3).t(), (1, 1)),
+    ):
+        leaf = variable.detach().requires_grad_()
+        weights = torch.rand(leaf.shape)
+        (leaf * weights).sum().backward()
+        assert torch.equal(leaf.grad, weights)
+        assert leaf.grad.stride() == strides or not leaf.numel()
+        (leaf * weights).sum().backward()  # added in place
+        assert torch.equal(leaf.grad, weights + weights)
+        leaf.grad = None
+        (leaf * weights * leaf).sum().backward(create_graph=True)
+        assert leaf.grad.requires_grad and leaf.grad.stride() == strides or not leaf.numel()
