@@ -83,8 +83,9 @@ def Torchc_NegOp : ElementwiseUnary<"neg"> {
 def Torchc_AbsOp : ElementwiseUnary<"abs"> {
   let summary = "|x|; the smallest integer stays itself";
   let api = [Api<"abs(Tensor input) -> Tensor", allKinds>, Api<"absolute(Tensor input) -> Tensor", allKinds>];
-  let scalar = [(Abs $x)];
-  let scalarBool = [(Arg 0)];
+  let scalarF32 = [(Abs $x)]; // no body for bool: refused
+  let scalarF64 = [(Abs $x)];
+  let scalarInt = [(Abs $x)];
   let vjp = [(op<"mul"> $g, (op<"sign"> $x))];
   let onnx = ["Abs since 13"];
 }
@@ -102,8 +103,9 @@ def Torchc_SignOp : ElementwiseUnary<"sign"> {
 def Torchc_ReluOp : ElementwiseUnary<"relu"> {
   let summary = "max(x, 0); NaN propagates";
   let api = [Api<"relu(Tensor input) -> Tensor", ["function", "method", "inplace"]>];
-  let scalar = [(Max $x, (Const "0"))];
-  let scalarBool = [(Arg 0)];
+  let scalarF32 = [(Max $x, (Const "0"))]; // no body for bool: refused
+  let scalarF64 = [(Max $x, (Const "0"))];
+  let scalarInt = [(Max $x, (Const "0"))];
   let vjp = [(op<"where"> (op<"le"> $result, "0.0"), "0.0", $g)]; // NaN passes, as in PyTorch
   let onnx = ["Relu since 13"];
 }

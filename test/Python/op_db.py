@@ -131,7 +131,7 @@ ROWS: tuple[Row, ...] = (
         grad=False,
     ),
     Row("minimum", lambda F, x, y: F.minimum(x, y), binary),
-    Row("abs", lambda F, x: F.abs(x), unary),
+    Row("abs", lambda F, x: F.abs(x), unary, NUMERIC),
     Row("sign", lambda F, x: F.sign(x), unary),
     Row("sqrt", lambda F, x: F.sqrt(x), unary),
     Row("ne", lambda F, x, y: F.ne(x, y), binary_mixed, grad=False),

@@ -271,3 +271,22 @@ def test_xlogy_elsewhere():
     x = torch.tensor([2.0, 0.0], requires_grad=True)
     torch.xlogy(x, torch.tensor([math.e, 0.0])).sum().backward()
     assert x.grad.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("loss", [F.cross_entropy, F.nll_loss])
+def test_targets_are_indices_of_two_types(loss):
+    x = torch.rand(3, 4)
+    want = loss(x, torch.tensor([0, 3, 2]))
+    assert torch.equal(loss(x, torch.tensor([0, 3, 2], dtype=torch.uint8)), want)
+    for dtype in (torch.int32, torch.int16, torch.int8, torch.bool, torch.float32):
+        with pytest.raises(RuntimeError, match="to be Long or Byte, but got"):
+            loss(x, torch.ones(3).to(dtype))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [torch.abs, torch.relu, torch.relu_, F.softsign, F.relu, lambda x: F.threshold(x, 0, 1)],
+)
+def test_what_is_not_there_for_bools(function):
+    with pytest.raises(NotImplementedError, match="not (implemented|supported) for"):
+        function(torch.tensor([True, False]))

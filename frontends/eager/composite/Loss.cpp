@@ -31,8 +31,8 @@ void checkShapes(const Tensor &x, const Tensor &target, int classDim) {
                                ") to match target batch_size (" + std::to_string(batch) + ").");
   if (!(rows == target->dims()))
     fail("Expected target size " + rows.str() + ", got " + target->dims().str());
-  if (target->dtype != DType::I64 && target->dtype != DType::I32)
-    fail("expected scalar type Long but found " + std::string(torchName(target->dtype)));
+  if (target->dtype != DType::I64 && target->dtype != DType::U8)
+    fail("expected target dtype to be Long or Byte, but got " + std::string(torchName(target->dtype)));
 }
 
 /// Row terms of class-index losses and what `mean` divides by.
@@ -60,6 +60,7 @@ IndexLoss indexLoss(const Tensor &logp, const Tensor &given, const OptTensor &we
   bool single = logp->rank == 1 && given->rank == 1 && given->numel == 1;
   Tensor target = single ? viewShape(given, Dims()) : given;
   checkShapes(logp, target, classDim);
+  target = as(target, DType::I64);
   int64_t classes = logp->sizes()[classDim];
   Tensor used = callOp(OpId::Ne, {target, ignore});
   Tensor safe = callOp(OpId::Where, {used, target, 0});

@@ -220,7 +220,7 @@ def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
 
 def threshold(input, threshold, value, inplace=False):
     """x where x > threshold, else value."""
-    return _run(lambda x: _C.where(x > threshold, x, _C.full_like(x, value)), input, inplace)
+    return _run(lambda x: _C.threshold(x, threshold, value), input, inplace)
 
 
 def threshold_(input, threshold, value):
