@@ -64,6 +64,8 @@ def __getattr__(name):
     home = name if name in _SUBMODULES else _LAZY.get(name)
     if home is None and not name.startswith("_"):
         _extras = import_module("torchc._extras")
+        if name in _extras.IN_PLACE and hasattr(_C.Tensor, name):
+            return getattr(_C.Tensor, name)
         if name in _extras.CONSTANTS or name in _extras._TYPED:
             constant = name in _extras.CONSTANTS
             value = _extras.CONSTANTS[name] if constant else _extras.typed_tensor(name)

@@ -249,6 +249,18 @@ def _check_index(cond, message=None):
     _check_with(IndexError, cond, message)
 
 
+# Functions that change their first argument: `torch.relu_(x)` is `x.relu_()`.
+IN_PLACE = frozenset(
+    name + "_"
+    for name in (
+        "abs acos acosh addmv alpha_dropout arccos arccosh arcsin arcsinh arctan arctanh as_strided asin asinh atan "
+        "atanh ceil celu clamp clamp_max clamp_min clip conj_physical cos cosh deg2rad detach dropout "
+        "embedding_renorm erf erfc exp2 exp expm1 feature_alpha_dropout feature_dropout fill fix floor frac gcd i0 "
+        "index_put lcm ldexp log10 log1p log2 log logit nan_to_num neg negative rad2deg reciprocal relu resize_as "
+        "round rrelu rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc xlogy zero"
+    ).split()
+)
+
 CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 
 

@@ -100,3 +100,12 @@ def test_type_takes_the_old_classes():
     for kind in (int, torch.Tensor):
         with pytest.raises(TypeError):
             x.type(kind)
+
+
+def test_functions_that_change_their_argument():
+    x = torch.tensor([-1.0, 4.0])
+    assert torch.relu_(x) is x and x.tolist() == [0, 4]
+    assert torch.sqrt_(x) is x and torch.clamp_(x, max=1) is x and x.tolist() == [0, 1]
+    assert torch.fill_(x, 3) is x and torch.threshold_(x, 3, 0) is x and x.tolist() == [0, 0]
+    with pytest.raises(AttributeError, match="no attribute 'cumsum_'"):  # a method only
+        torch.cumsum_(x, 0)
