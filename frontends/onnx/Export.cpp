@@ -22,7 +22,8 @@ public:
       if (e.kind == EffectKind::Write)
         writes[e.node] = true;
       else
-        refuse(e.node, e.kind == EffectKind::Random ? "random numbers" : "reseeding inside the program");
+        refuse(e.node, e.kind == EffectKind::Random ? "random numbers; call eval() on a model with dropout first"
+                                                    : "reseeding inside the program");
     }
   }
 

@@ -69,8 +69,12 @@ def test_what_one_graph_cannot_hold_is_refused_by_name():
         export.export(lambda v: v, x)
     with pytest.raises(Unsupported, match="dynamic_shapes"):
         export.export(lambda v: v, (x,), dynamic_shapes={})
-    with pytest.raises(Unsupported, match="argument b is the same tensor"):
-        export.export(lambda a, b: a + b, (x, x))
+
+
+def test_one_tensor_given_twice_is_two_inputs():
+    x = example(3)
+    program = export.export(lambda a, b: a + b, (x, x))
+    assert program.inputs == ("a", "b")
 
 
 def test_example_inputs_are_copied():

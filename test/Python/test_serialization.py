@@ -459,3 +459,17 @@ def test_frombuffer_shares_memory():
     for options in ({"offset": 16}, {"count": 5}, {"offset": 1}, {"count": 0}):
         with pytest.raises(ValueError):
             torch.frombuffer(memory, dtype=torch.int32, **options)
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    for target in ("/proc/x.pt", "/dev/full"):
+        with pytest.raises(OSError) as caught:
+            torch.save(torch.ones(2), target)
+        assert caught.value.filename == target
+    whole = tmp_path / "whole.pt"
+    torch.save({"a": torch.ones(2)}, whole)
+    for name, data in (("text", b"root:x:0:0"), ("half", whole.read_bytes()[:300])):
+        path = tmp_path / name
+        path.write_bytes(data)
+        with pytest.raises((RuntimeError, pickle.UnpicklingError), match=str(path)):
+            torch.load(path)

@@ -75,19 +75,17 @@ def _state(fn) -> list[tuple[str, _C.Tensor, int]]:
     return found + [(name, tensor, _BUFFER) for name, tensor in module.named_buffers()]
 
 
-def _private(value, copies: dict):
+def _private(value):
     """`value` with its tensors copied: recording runs the program, which may write to them, and their memory may be
-    shared with NumPy. A tensor that occurs twice stays one."""
+    shared with NumPy. A tensor that occurs twice becomes two inputs."""
     if isinstance(value, _C.Tensor):
-        if id(value) not in copies:
-            copies[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
-        return copies[id(value)]
+        return value.detach().clone().requires_grad_(value.requires_grad)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_private(v, copies) for v in value))
+        return type(value)(*(_private(v) for v in value))
     if type(value) in (tuple, list):
-        return type(value)(_private(v, copies) for v in value)
+        return type(value)(_private(v) for v in value)
     if type(value) is dict:
-        return {k: _private(v, copies) for k, v in value.items()}
+        return {k: _private(v) for k, v in value.items()}
     return value
 
 
@@ -104,8 +102,8 @@ def export(
     Args:
         mod: called as mod(*args, **kwargs); tensors may lie in nested tuples, lists and dicts. Its result: a tensor,
             or tensors nested the same way.
-        args, kwargs: example inputs, which are copied first. Tensors become inputs under the names of the
-            function's parameters; numbers and strings are constants.
+        args, kwargs: example inputs, which are copied first, each by itself. Tensors become inputs under the names
+            of the function's parameters; numbers and strings are constants.
         dynamic_shapes: None; sizes that vary raise Unsupported.
         strict: accepted and without effect.
 
@@ -123,8 +121,7 @@ def export(
             f"export(): args must be a tuple of example inputs, got {type(args).__name__}"
         )
     jit._configure()  # nodes get the program's source lines
-    copies: dict[int, _C.Tensor] = {}
-    args, kwargs = _private(tuple(args), copies), _private(dict(kwargs or {}), copies)
+    args, kwargs = _private(tuple(args)), _private(dict(kwargs or {}))
     signature_of = getattr(mod, "forward", mod) if hasattr(mod, "named_parameters") else mod
     found: list[tuple[str, _C.Tensor]] = []
     for name, value in _arguments(signature_of, tuple(args), kwargs).items():

@@ -525,14 +525,14 @@ def read(source, map_location, weights_only: bool, mmap: bool, options: dict):
         if head == b"PK\x03\x04":
             if path is None and mmap:
                 raise ValueError("f must be a file name in order to use the mmap argument")
-            return _guarded(_read_zip, file, path, places, weights_only, mmap, options)
+            return _guarded(path, _read_zip, file, path, places, weights_only, mmap, options)
         if mmap:
             raise RuntimeError(
                 "mmap can only be used with files saved with `torch.save(_use_new_zipfile_serialization=True)`"
             )
         if not head:
             raise EOFError("Ran out of input")
-        return _guarded(_read_legacy, file, places, weights_only, options)
+        return _guarded(path, _read_legacy, file, places, weights_only, options)
     finally:
         if path is not None:
             file.close()
@@ -549,17 +549,20 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def _guarded(function, *args):
+def _guarded(path: str | None, function, *args):
     weights_only = next(arg for arg in args if isinstance(arg, bool))
+    where = f"{path}: " if path else ""
     try:
         return function(*args)
-    except pickle.UnpicklingError:
-        raise
+    except pickle.UnpicklingError as error:
+        raise pickle.UnpicklingError(f"{where}{error}") from error
     except zipfile.BadZipFile as error:
-        raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {error}") from error
+        raise RuntimeError(
+            f"PytorchStreamReader failed reading zip archive: {where}{error}"
+        ) from error
     except _DAMAGE as error:
         if not weights_only and not isinstance(error, _OF_THE_FORMAT):
             raise  # it may come from the classes that the file names
         raise RuntimeError(
-            f"the checkpoint can't be read: {type(error).__name__}: {error}"
+            f"the checkpoint can't be read: {where}{type(error).__name__}: {error}"
         ) from error

@@ -194,19 +194,26 @@ def write_file(path: str, write):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         buffer = io.BytesIO()  # the archive's writer must be able to seek
         write(buffer)
-        with open(path, "wb") as file:
-            file.write(buffer.getvalue())
+        try:
+            with open(path, "wb") as file:
+                file.write(buffer.getvalue())
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, path) from None
         return
-    descriptor, temporary = _new_file(path)
+    temporary = None
     try:
+        descriptor, temporary = _new_file(path)
         with os.fdopen(descriptor, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    except BaseException as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno:  # of the file that was asked for
+            raise type(error)(error.errno, error.strerror, path) from None
         raise
 
 
