@@ -8,13 +8,13 @@ from torchc import _C
 from torchc.optim.optimizer import scalar_dtype
 
 __all__ = [
+    "begin",
     "counter",
     "decayed",
     "like",
     "move",
     "next_step",
     "power",
-    "shrink",
     "towards",
     "with_decay",
 ]
@@ -28,6 +28,13 @@ def counter(value: float = 0.0):
 def like(param):
     """Zeros for a running average of `param`."""
     return _C.zeros_like(param)
+
+
+def begin(state, param, *averages):
+    """The first state of a parameter: no step yet, and zeros for these running averages."""
+    state["step"] = counter()
+    for name in averages:
+        state[name] = like(param)
 
 
 def next_step(state) -> _C.Tensor:
@@ -64,14 +71,14 @@ def move(param, direction, lr):
     return param.add_(direction, alpha=-lr)
 
 
-def shrink(param, lr, weight_decay):
-    """Decoupled weight decay: param *= 1 - lr * weight_decay, in place."""
-    return param.mul_(1 - lr * weight_decay)
-
-
 def with_decay(grad, param, group):
-    """The gradient plus weight_decay times the parameter (L2 penalty)."""
+    """The gradient plus weight_decay times the parameter (L2 penalty). Decoupled, it stays and the parameter shrinks
+    in place: param *= 1 - lr * weight_decay."""
     decay = group["weight_decay"]
+    if group.get("decoupled_weight_decay"):
+        if decay != 0:
+            param.mul_(1 - group["lr"] * decay)
+        return grad
     if isinstance(decay, _C.Tensor):
         return grad + param * decay
     return grad.add(param, alpha=decay) if decay != 0 else grad

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from torchc import _C
 from torchc.optim._arithmetic import (
+    begin,
     counter,
     decayed,
     like,
     move,
     next_step,
     power,
-    shrink,
     towards,
     with_decay,
 )
-from torchc.optim.optimizer import PerParameter
+from torchc.optim.optimizer import PerParameter, not_negative, options
 
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 
@@ -46,35 +46,16 @@ class Adam(PerParameter):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ):
-        defaults = dict(
-            lr=lr,
-            betas=betas,
-            eps=eps,
-            weight_decay=weight_decay,
-            amsgrad=amsgrad,
-            maximize=maximize,
-            foreach=foreach,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=decoupled_weight_decay,
-        )
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         if not state:
-            state["step"] = counter()
-            state["exp_avg"] = like(param)
-            state["exp_avg_sq"] = like(param)
+            begin(state, param, "exp_avg", "exp_avg_sq")
             if group["amsgrad"]:
                 state["max_exp_avg_sq"] = like(param)
         step = next_step(state)
         lr, (beta1, beta2) = group["lr"], group["betas"]
-        if group["decoupled_weight_decay"]:
-            if group["weight_decay"] != 0:
-                shrink(param, lr, group["weight_decay"])
-        else:
-            grad = with_decay(grad, param, group)
+        grad = with_decay(grad, param, group)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         towards(mean, grad, 1 - beta1)
         decayed(square, beta2, grad * grad)
@@ -144,23 +125,11 @@ class Adamax(PerParameter):
         differentiable: bool = False,
         capturable: bool = False,
     ):
-        defaults = dict(
-            lr=lr,
-            betas=betas,
-            eps=eps,
-            weight_decay=weight_decay,
-            foreach=foreach,
-            maximize=maximize,
-            differentiable=differentiable,
-            capturable=capturable,
-        )
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         if not state:
-            state["step"] = counter()
-            state["exp_avg"] = like(param)
-            state["exp_inf"] = like(param)
+            begin(state, param, "exp_avg", "exp_inf")
         step = next_step(state)
         beta1, beta2 = group["betas"]
         grad = with_decay(grad, param, group)
@@ -192,35 +161,16 @@ class NAdam(PerParameter):
         capturable: bool = False,
         differentiable: bool = False,
     ):
-        if not 0.0 <= momentum_decay:
-            raise ValueError(f"Invalid momentum_decay value: {momentum_decay}")
-        defaults = dict(
-            lr=lr,
-            betas=betas,
-            eps=eps,
-            weight_decay=weight_decay,
-            momentum_decay=momentum_decay,
-            decoupled_weight_decay=decoupled_weight_decay,
-            maximize=maximize,
-            foreach=foreach,
-            capturable=capturable,
-            differentiable=differentiable,
-        )
-        super().__init__(params, defaults)
+        not_negative(momentum_decay=momentum_decay)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         if not state:
-            state["step"] = counter()
+            begin(state, param, "exp_avg", "exp_avg_sq")
             state["mu_product"] = counter(1.0)
-            state["exp_avg"] = like(param)
-            state["exp_avg_sq"] = like(param)
         step = next_step(state)
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["momentum_decay"]
-        if group["decoupled_weight_decay"]:
-            if group["weight_decay"] != 0:
-                shrink(param, lr, group["weight_decay"])
-        else:
-            grad = with_decay(grad, param, group)
+        grad = with_decay(grad, param, group)
         mu = beta1 * (1.0 - 0.5 * power(0.96, step * decay))
         mu_next = beta1 * (1.0 - 0.5 * power(0.96, (step + 1) * decay))
         product = state["mu_product"].mul_(mu).double()
@@ -252,31 +202,14 @@ class RAdam(PerParameter):
         capturable: bool = False,
         differentiable: bool = False,
     ):
-        defaults = dict(
-            lr=lr,
-            betas=betas,
-            eps=eps,
-            weight_decay=weight_decay,
-            maximize=maximize,
-            foreach=foreach,
-            capturable=capturable,
-            decoupled_weight_decay=decoupled_weight_decay,
-            differentiable=differentiable,
-        )
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         if not state:
-            state["step"] = counter()
-            state["exp_avg"] = like(param)
-            state["exp_avg_sq"] = like(param)
+            begin(state, param, "exp_avg", "exp_avg_sq")
         step = next_step(state)
         lr, (beta1, beta2) = group["lr"], group["betas"]
-        if group["decoupled_weight_decay"]:
-            if group["weight_decay"] != 0:
-                shrink(param, lr, group["weight_decay"])
-        else:
-            grad = with_decay(grad, param, group)
+        grad = with_decay(grad, param, group)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         towards(mean, grad, 1 - beta1)
         decayed(square, beta2, grad * grad)

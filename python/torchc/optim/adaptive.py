@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchc import _C
 from torchc.optim._arithmetic import (
+    begin,
     counter,
     decayed,
     like,
@@ -13,7 +14,7 @@ from torchc.optim._arithmetic import (
     towards,
     with_decay,
 )
-from torchc.optim.optimizer import PerParameter
+from torchc.optim.optimizer import PerParameter, not_negative, options
 
 __all__ = ["ASGD", "Adadelta", "Adagrad", "RMSprop", "Rprop"]
 
@@ -39,23 +40,11 @@ class Adadelta(PerParameter):
     ):
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
-        defaults = dict(
-            lr=lr,
-            rho=rho,
-            eps=eps,
-            weight_decay=weight_decay,
-            maximize=maximize,
-            capturable=capturable,
-            foreach=foreach,
-            differentiable=differentiable,
-        )
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         if not state:
-            state["step"] = counter()
-            state["square_avg"] = like(param)
-            state["acc_delta"] = like(param)
+            begin(state, param, "square_avg", "acc_delta")
         next_step(state)
         rho, eps = group["rho"], group["eps"]
         grad = with_decay(grad, param, group)
@@ -87,24 +76,8 @@ class Adagrad(PerParameter):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        for name, value in (
-            ("lr_decay", lr_decay),
-            ("initial_accumulator_value", initial_accumulator_value),
-        ):
-            if not 0.0 <= value:
-                raise ValueError(f"Invalid {name} value: {value}")
-        defaults = dict(
-            lr=lr,
-            lr_decay=lr_decay,
-            eps=eps,
-            weight_decay=weight_decay,
-            initial_accumulator_value=initial_accumulator_value,
-            foreach=foreach,
-            maximize=maximize,
-            differentiable=differentiable,
-            fused=fused,
-        )
-        super().__init__(params, defaults)
+        not_negative(lr_decay=lr_decay, initial_accumulator_value=initial_accumulator_value)
+        super().__init__(params, options(locals()))
 
     def add_param_group(self, param_group):
         """As `Optimizer.add_param_group`; the new parameters' sums start at once."""
@@ -151,27 +124,12 @@ class RMSprop(PerParameter):
         maximize: bool = False,
         differentiable: bool = False,
     ):
-        for name, value in (("momentum", momentum), ("alpha", alpha)):
-            if not 0.0 <= value:
-                raise ValueError(f"Invalid {name} value: {value}")
-        defaults = dict(
-            lr=lr,
-            momentum=momentum,
-            alpha=alpha,
-            eps=eps,
-            centered=centered,
-            weight_decay=weight_decay,
-            capturable=capturable,
-            foreach=foreach,
-            maximize=maximize,
-            differentiable=differentiable,
-        )
-        super().__init__(params, defaults)
+        not_negative(momentum=momentum, alpha=alpha)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         if not state:
-            state["step"] = counter()
-            state["square_avg"] = like(param)
+            begin(state, param, "square_avg")
             if group["momentum"] > 0:
                 state["momentum_buffer"] = like(param)
             if group["centered"]:
@@ -209,21 +167,11 @@ class Rprop(PerParameter):
     ):
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = dict(
-            lr=lr,
-            etas=etas,
-            step_sizes=step_sizes,
-            foreach=foreach,
-            maximize=maximize,
-            differentiable=differentiable,
-            capturable=capturable,
-        )
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         if not state:
-            state["step"] = counter()
-            state["prev"] = like(param)
+            begin(state, param, "prev")
             state["step_size"] = like(param) + group["lr"]
         next_step(state)
         (shrink, grow), (smallest, largest) = group["etas"], group["step_sizes"]
@@ -258,18 +206,7 @@ class ASGD(PerParameter):
         differentiable: bool = False,
         capturable: bool = False,
     ):
-        defaults = dict(
-            lr=lr,
-            lambd=lambd,
-            alpha=alpha,
-            t0=t0,
-            weight_decay=weight_decay,
-            foreach=foreach,
-            maximize=maximize,
-            differentiable=differentiable,
-            capturable=capturable,
-        )
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         lr, lambd = group["lr"], group["lambd"]

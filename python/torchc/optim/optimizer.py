@@ -330,6 +330,18 @@ def scalar_dtype():
     return _C.float64 if _C.get_default_dtype() is _C.float64 else _C.float32
 
 
+def not_negative(**values):
+    """Raises ValueError for a value below 0 or NaN, TypeError for what can't be compared."""
+    for name, value in values.items():
+        if not 0.0 <= value:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+def options(arguments: dict) -> dict:
+    """The options of an optimizer from the locals() of its __init__."""
+    return {k: v for k, v in arguments.items() if k not in ("self", "params", "__class__")}
+
+
 class PerParameter(Optimizer):
     """An optimizer whose step treats each parameter by itself: a subclass defines `_update`.
 

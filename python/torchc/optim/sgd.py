@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchc.optim._arithmetic import move, with_decay
-from torchc.optim.optimizer import PerParameter
+from torchc.optim.optimizer import PerParameter, not_negative, options
 
 __all__ = ["SGD"]
 
@@ -32,22 +32,10 @@ class SGD(PerParameter):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        if momentum < 0.0:
-            raise ValueError(f"Invalid momentum value: {momentum}")
+        not_negative(momentum=momentum)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        defaults = dict(
-            lr=lr,
-            momentum=momentum,
-            dampening=dampening,
-            weight_decay=weight_decay,
-            nesterov=nesterov,
-            maximize=maximize,
-            foreach=foreach,
-            differentiable=differentiable,
-            fused=fused,
-        )
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals()))
 
     def _update(self, param, grad, group, state):
         grad = with_decay(grad, param, group)
