@@ -73,7 +73,7 @@ static void setAttributes(Module &module, const TargetInfo &info) {
   }
 }
 
-static void optimize(Module &module, TargetMachine &tm) {
+void optimize(Module &module, TargetMachine &tm, bool hoist) {
   LoopAnalysisManager lam;
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cam;
@@ -87,7 +87,8 @@ static void optimize(Module &module, TargetMachine &tm) {
   FunctionPassManager fpm;
   fpm.addPass(EarlyCSEPass());
   fpm.addPass(SimplifyCFGPass());
-  fpm.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  if (hoist)
+    fpm.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
   fpm.addPass(InstCombinePass());
   fpm.addPass(SimplifyCFGPass());
   ModulePassManager mpm;
@@ -119,7 +120,7 @@ bool emitModule(Module &module, const EmitOptions &options, SmallVectorImpl<char
   module.setTargetTriple(tm->getTargetTriple());
   setAttributes(module, *options.target);
   double start = nowMs();
-  optimize(module, *tm);
+  optimize(module, *tm, /*hoist=*/true);
   double optimized = nowMs();
   raw_svector_ostream os(out);
   if (options.kind == OutputKind::LLVMText) {

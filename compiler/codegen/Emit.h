@@ -11,6 +11,7 @@
 namespace llvm {
 class LLVMContext;
 class Module;
+class TargetMachine;
 } // namespace llvm
 
 namespace torchc::codegen {
@@ -40,7 +41,11 @@ bool lowerToLLVMDialect(mlir::ModuleOp module, bool verify, Diag &diag);
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &llvmContext,
                                         const EmitOptions &options, Diag &diag);
 
-/// Runs the lean pass list and writes `options.kind` to `out`.
+/// The lean pass list: the kernels come nearly as they should be. `hoist`: with loads and address arithmetic moved out of
+/// loops.
+void optimize(llvm::Module &module, llvm::TargetMachine &tm, bool hoist);
+
+/// Runs that list and writes `options.kind` to `out`.
 bool emitModule(llvm::Module &module, const EmitOptions &options, llvm::SmallVectorImpl<char> &out, Diag &diag,
                 EmitTimes *times = nullptr);
 

@@ -4,12 +4,8 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
 
@@ -48,27 +44,6 @@ static TargetMachine *machine(Diag &diag) {
   return m.get();
 }
 
-static void optimize(Module &module, TargetMachine &tm) {
-  LoopAnalysisManager lam;
-  FunctionAnalysisManager fam;
-  CGSCCAnalysisManager cam;
-  ModuleAnalysisManager mam;
-  PassBuilder pb(&tm);
-  pb.registerModuleAnalyses(mam);
-  pb.registerCGSCCAnalyses(cam);
-  pb.registerFunctionAnalyses(fam);
-  pb.registerLoopAnalyses(lam);
-  pb.crossRegisterProxies(lam, fam, cam, mam);
-  FunctionPassManager fpm;
-  fpm.addPass(EarlyCSEPass());
-  fpm.addPass(SimplifyCFGPass());
-  fpm.addPass(InstCombinePass());
-  fpm.addPass(SimplifyCFGPass());
-  ModulePassManager mpm;
-  mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
-  mpm.run(module, mam);
-}
-
 bool emitPtx(mlir::ModuleOp module, SmallVectorImpl<char> &out, Diag &diag) {
   TargetMachine *tm = machine(diag);
   if (!tm || !lowerToLLVMDialect(module, /*verify=*/false, diag))
@@ -84,7 +59,7 @@ bool emitPtx(mlir::ModuleOp module, SmallVectorImpl<char> &out, Diag &diag) {
       f.addFnAttr("target-cpu", ptxTarget().cpu);
       f.addFnAttr("no-builtins");
     }
-  optimize(*m, *tm);
+  optimize(*m, *tm, /*hoist=*/false);
   raw_svector_ostream os(out);
   legacy::PassManager pm;
   if (tm->addPassesToEmitFile(pm, os, nullptr, CodeGenFileType::AssemblyFile))

@@ -8,23 +8,8 @@ driver that interprets kernels on the CPU.
 from __future__ import annotations
 
 from torchc import _C
-from torchc.cuda import amp
-from torchc.cuda.memory import (
-    OutOfMemoryError,
-    empty_cache,
-    max_memory_allocated,
-    max_memory_cached,
-    max_memory_reserved,
-    mem_get_info,
-    memory_allocated,
-    memory_cached,
-    memory_reserved,
-    memory_stats,
-    memory_summary,
-    reset_max_memory_allocated,
-    reset_max_memory_cached,
-    reset_peak_memory_stats,
-)
+from torchc.cuda import amp, memory
+from torchc.cuda.memory import *  # noqa: F403 - all that is listed there
 from torchc.cuda.streams import (
     CUDAGraph,
     Event,
@@ -38,9 +23,9 @@ from torchc.cuda.streams import (
 )
 
 __all__ = [
+    *memory.__all__,
     "CUDAGraph",
     "Event",
-    "OutOfMemoryError",
     "Stream",
     "amp",
     "current_device",
@@ -48,7 +33,6 @@ __all__ = [
     "default_stream",
     "device",
     "device_count",
-    "empty_cache",
     "get_device_name",
     "get_device_properties",
     "init",
@@ -59,18 +43,6 @@ __all__ = [
     "is_initialized",
     "manual_seed",
     "manual_seed_all",
-    "max_memory_allocated",
-    "max_memory_cached",
-    "max_memory_reserved",
-    "mem_get_info",
-    "memory_allocated",
-    "memory_cached",
-    "memory_reserved",
-    "memory_stats",
-    "memory_summary",
-    "reset_max_memory_allocated",
-    "reset_max_memory_cached",
-    "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
