@@ -74,11 +74,11 @@ llvm::SmallVector<int64_t, 4> ElementwiseEmitter::stridesOf(unsigned i) {
   return strides;
 }
 
-Value ElementwiseEmitter::sizeOf(unsigned dim) { return spec.sizes[dim] < 0 ? b.sizeAt(dim) : b.i64(spec.sizes[dim]); }
+Value ElementwiseEmitter::sizeOf(unsigned dim) { return spec.sizes[dim] < 0 ? b.sizeAt(dim) : b.dim(spec.sizes[dim]); }
 
 Value ElementwiseEmitter::strideOf(llvm::ArrayRef<int64_t> strides, unsigned slot, unsigned dim) {
   if (strides[dim] != dynamicStride)
-    return b.i64(strides[dim]);
+    return b.dim(strides[dim]);
   return b.sizeAt(rank + slot * rank + dim);
 }
 

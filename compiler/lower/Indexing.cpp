@@ -34,10 +34,10 @@ private:
   template <class F> void nest(int d, const Offsets &at, F body) {
     if (d == loop.sizes.size())
       return body(at);
-    b.loop(b.i64(0), b.i64(loop.sizes[d]), 1, [&](Value i) {
+    b.loop(b.i64(0), b.dim(loop.sizes[d]), 1, [&](Value i) {
       bool looked = d == loop.dim;
       auto step = [&](Value base, int64_t stride, bool skip) {
-        return skip || stride == 0 ? base : b.add(base, b.mul(i, b.i64(stride)));
+        return skip || stride == 0 ? base : b.add(base, b.mul(i, b.dim(stride)));
       };
       nest(d + 1,
            Offsets{step(at.out, loop.outStrides[d], looked && loop.mode != IndexMode::Read),
@@ -60,14 +60,14 @@ private:
   }
   void checkNest(int d, Value at, Value bad) {
     if (d == loop.sizes.size()) {
-      Value outside = b.compare(arith::CmpIPredicate::uge, lookUp(at), b.i64(loop.bound));
+      Value outside = b.compare(arith::CmpIPredicate::uge, lookUp(at), b.dim(loop.bound));
       b.ifThen(outside, [&] { b.storeRaw(b.i64(1), bad, 8); });
       return;
     }
     if (loop.indexStrides[d] == 0)
       return checkNest(d + 1, at, bad);
-    b.loop(b.i64(0), b.i64(loop.sizes[d]), 1,
-           [&](Value i) { checkNest(d + 1, b.add(at, b.mul(i, b.i64(loop.indexStrides[d]))), bad); });
+    b.loop(b.i64(0), b.dim(loop.sizes[d]), 1,
+           [&](Value i) { checkNest(d + 1, b.add(at, b.mul(i, b.dim(loop.indexStrides[d]))), bad); });
   }
   void storeStatus() {
     Value status = b.pointer(3);
@@ -76,9 +76,9 @@ private:
   void element(Offsets at) {
     Value i = lookUp(at.index);
     if (loop.mode == IndexMode::Read)
-      at.in = b.add(at.in, b.mul(i, b.i64(loop.inStrides[loop.dim])));
+      at.in = b.add(at.in, b.mul(i, b.dim(loop.inStrides[loop.dim])));
     else
-      at.out = b.add(at.out, b.mul(i, b.i64(loop.outStrides[loop.dim])));
+      at.out = b.add(at.out, b.mul(i, b.dim(loop.outStrides[loop.dim])));
     Value v = b.load(in, at.in, loop.dtype, 1);
     if (loop.mode == IndexMode::Accumulate) {
       Values x{b.load(out, at.out, loop.dtype, 1)}, y{v};

@@ -1,5 +1,5 @@
 // Loops that look one coordinate up in an index tensor: gather, scatter, scatter_add and, over [outer, i, inner],
-// index_select and index_add. Static shapes.
+// index_select and index_add.
 #pragma once
 #include "compiler/lower/KernelBuilder.h"
 #include "dialects/rules/Diag.h"

@@ -15,11 +15,13 @@ LLVM::LLVMFuncOp KernelBuilder::beginFunction(llvm::StringRef name, llvm::ArrayR
   function = LLVM::LLVMFuncOp::create(*this, name, type);
   function.setVisibility_(LLVM::Visibility::Hidden);
   function.setDsoLocal(true);
+  dims.clear();
   setInsertionPointToStart(function.addEntryBlock(*this));
   return function;
 }
 
-LLVM::LLVMFuncOp KernelBuilder::beginKernel(llvm::StringRef name) {
+LLVM::LLVMFuncOp KernelBuilder::beginKernel(llvm::StringRef name, bool isEntry) {
+  firstSymbol = isEntry ? 0 : -int64_t(symbols.size());
   Type p = ptrType(), i = getI64Type();
   return beginFunction(name, {p, p, p, i, i});
 }
@@ -34,6 +36,31 @@ Value KernelBuilder::arg(unsigned i) { return function.getArgument(i); }
 Value KernelBuilder::pointer(unsigned i) { return loadRaw(addressAt(ptrs(), i, getI64Type()), ptrType(), 8); }
 
 Value KernelBuilder::sizeAt(unsigned i) { return loadRaw(addressAt(sizes(), i, getI64Type()), getI64Type(), 8); }
+
+Value KernelBuilder::dim(int64_t v) {
+  if (symbols.empty())
+    return i64(v);
+  std::optional<SizeTerms> terms = symbols.read(v);
+  unreadable |= !terms;
+  if (!terms || terms->constant())
+    return i64(v);
+  auto known = dims.find(v);
+  if (known != dims.end())
+    return known->second;
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(&function.getBody().front());
+  Value sum = i64(terms->factor[0]);
+  for (int p = 1; p < symbols.products(); p++) {
+    if (!terms->factor[p])
+      continue;
+    Value product = i64(terms->factor[p]);
+    for (size_t s = 0; s < symbols.size(); s++)
+      for (int k = 0; k < symbols.power(p, s); k++)
+        product = mul(product, loadRaw(addressAt(sizes(), firstSymbol + int64_t(s), getI64Type()), getI64Type(), 8));
+    sum = add(sum, product);
+  }
+  return dims[v] = sum;
+}
 
 Type KernelBuilder::elementType(DType t) {
   switch (t) {

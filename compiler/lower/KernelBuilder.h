@@ -2,12 +2,14 @@
 #pragma once
 #include "compiler/codegen/Target.h"
 #include "dialects/rules/DType.h"
+#include "dialects/rules/Symbols.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace torchc::lower {
@@ -26,8 +28,9 @@ public:
   mlir::ModuleOp module() const { return theModule; }
 
   // --- functions
-  /// Starts `void name(ptrs, sizesStrides, scalars, begin, end)`; the builder stands in its body.
-  mlir::LLVM::LLVMFuncOp beginKernel(llvm::StringRef name);
+  /// Starts `void name(ptrs, sizesStrides, scalars, begin, end)`; the builder stands in its body. Kernels find the symbols'
+  /// sizes in front of sizesStrides, an entry has them there.
+  mlir::LLVM::LLVMFuncOp beginKernel(llvm::StringRef name, bool isEntry = false);
   /// Starts a function of any signature.
   mlir::LLVM::LLVMFuncOp beginFunction(llvm::StringRef name, llvm::ArrayRef<Type> args);
   /// Ends the body with `return` and leaves the builder at the end of the module.
@@ -61,6 +64,12 @@ public:
   /// `bits` is the pattern of one element.
   Value bitsConst(Type type, uint64_t bits);
   Value i64(int64_t v) { return intConst(getI64Type(), v); }
+  /// A size, stride or offset of a graph with symbols: computed from them where the function starts. Without symbols a
+  /// constant.
+  Value dim(int64_t v);
+  /// Some dim() was no polynomial of the symbols: the module is of no use.
+  bool unreadable = false;
+  Symbols symbols;
   Value splat(Value scalar, unsigned lanes);
   /// 0, 1, 2 ... of i64 or another integer type.
   Value step(Type element, unsigned lanes);
@@ -105,6 +114,8 @@ private:
   mlir::ModuleOp theModule;
   const codegen::TargetInfo &targetInfo;
   mlir::LLVM::LLVMFuncOp function;
+  llvm::DenseMap<int64_t, Value> dims; // of this function
+  int64_t firstSymbol = 0; // its index in sizesStrides
 };
 
 } // namespace torchc::lower

@@ -46,7 +46,7 @@ void ColumnsEmitter::moveToRow(Value row) {
     bool strided = input.access == ExprInput::Strided;
     if (!strided && input.access != ExprInput::Contiguous)
       continue;
-    Value offset = b.mul(row, strided ? b.i64(input.strides[0]) : rowStride);
+    Value offset = b.mul(row, strided ? b.dim(input.strides[0]) : rowStride);
     eval.setBase(i, b.address(bases[i], offset, b.memoryType(input.dtype)));
     if (strided)
       eval.setInnerStride(i, input.strides[1], b.i64(input.strides[1]));

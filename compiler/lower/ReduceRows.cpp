@@ -210,7 +210,7 @@ bool RowsEmitter::run(llvm::StringRef name) {
       bool strided = input.access == ExprInput::Strided;
       if (!strided && input.access != ExprInput::Contiguous)
         continue;
-      Value offset = b.mul(row, strided ? b.i64(input.strides[0]) : n);
+      Value offset = b.mul(row, strided ? b.dim(input.strides[0]) : n);
       eval.setBase(i, b.address(bases[i], offset, b.memoryType(input.dtype)));
       if (strided)
         eval.setInnerStride(i, input.strides[1], b.i64(input.strides[1]));

@@ -81,6 +81,7 @@ std::string metaJson(const Trace &trace, const Imported &imported, const Compile
                     {"loops", loops},
                     {"entry", "torchc_entry"},
                     {"arena", compiled.plan.arenaBytes},
+                    {"symbols", int64_t(compiled.plan.symbols.size())},
                     {"steps", int64_t(compiled.plan.steps.size())},
                     {"results", std::move(results)},
                     {"writes", std::move(writes)},

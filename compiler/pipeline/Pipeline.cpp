@@ -169,11 +169,20 @@ private:
       for (TraceDim s : trace.stridesOf(trace.values[in.value]))
         strides.back().push_back(s.raw);
     }
+    std::vector<int64_t> point;
+    for (const TraceSymbol &s : trace.symbols)
+      point.push_back(s.hint);
+    if (point.size() > maxSymbols)
+      return diag.fail(ErrorKind::NotImplemented,
+                       "at most " + std::to_string(maxSymbols) + " symbols, got " + std::to_string(point.size()));
+    out.plan.symbols = builder.symbols = Symbols(point);
     schedule::GraphLowering lowering(main.front(), builder, uses, strides, diag);
     if (!lowering.run(out.plan))
       return false;
     schedule::placeBuffers(out.plan);
     schedule::emitEntry(builder, "torchc_entry", out.plan);
+    if (builder.unreadable)
+      return diag.fail(ErrorKind::NotImplemented, "a size that is no polynomial of the dynamic sizes");
     out.meta = metaJson(trace, *imported, out);
     return true;
   }

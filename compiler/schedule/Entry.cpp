@@ -11,7 +11,7 @@ public:
 
   void emit(StringRef name) {
     declareExternals();
-    b.beginKernel(name);
+    b.beginKernel(name, /*isEntry=*/true);
     size_t pointers = 1, sizes = 1, scalars = 1;
     for (const Step &s : plan.steps) {
       pointers = std::max(pointers, s.writes.size() + s.reads.size() + 2);
@@ -19,8 +19,18 @@ public:
       scalars = std::max(scalars, s.scalars.size());
     }
     pointerSlots = b.stackSlots(b.ptrType(), int64_t(pointers), 8);
-    sizeSlots = b.stackSlots(b.getI64Type(), int64_t(sizes), 8);
+    auto numSymbols = int64_t(plan.symbols.size());
+    Value slots = b.stackSlots(b.getI64Type(), int64_t(sizes) + numSymbols, 8);
+    sizeSlots = b.addressAt(slots, numSymbols, b.getI64Type());
     scalarSlots = b.stackSlots(b.getI64Type(), int64_t(scalars), 8);
+    if (numSymbols) {
+      for (int64_t s = 0; s < numSymbols; s++)
+        b.storeRaw(b.sizeAt(unsigned(s)), b.addressAt(slots, s, b.getI64Type()), 8);
+      Value bytes = placeSlots();
+      Value run = b.compare(arith::CmpIPredicate::ne, b.end(), b.i64(0));
+      b.ifThen(b.compare(arith::CmpIPredicate::eq, b.end(), b.i64(0)), [&] { b.storeRaw(bytes, b.pointer(0), 8); });
+      goOnIf(run);
+    }
     status = b.pointer(plan.numResults + plan.numArguments);
     arena = b.pointer(plan.numResults + plan.numArguments + 1);
     for (size_t s = 0; s < plan.steps.size(); s++) {
@@ -47,10 +57,8 @@ private:
         LLVM::LLVMFuncOp::create(b, s.callee, type);
   }
 
-  /// Behind a step that may trap: on with the next one, or to the end. Blocks, since regions would nest without bound.
-  void goOnWhereFine() {
-    Value code = b.loadRaw(status, b.getI32Type(), 4);
-    Value fine = b.compare(arith::CmpIPredicate::eq, code, b.intConst(b.getI32Type(), 0));
+  /// On with what follows where `fine`, else to the end. Blocks, since regions would nest without bound.
+  void goOnIf(Value fine) {
     region = b.getInsertionBlock()->getParent();
     if (!end)
       end = new Block;
@@ -60,7 +68,41 @@ private:
     b.setInsertionPointToEnd(next);
   }
 
+  /// Behind a step that may trap.
+  void goOnWhereFine() {
+    Value code = b.loadRaw(status, b.getI32Type(), 4);
+    goOnIf(b.compare(arith::CmpIPredicate::eq, code, b.intConst(b.getI32Type(), 0)));
+  }
+
+  /// Where each slot begins in the arena; returns where they end.
+  Value placeSlots() {
+    Value at = b.i64(0);
+    for (const std::vector<unsigned> &slot : plan.slots) {
+      Value most;
+      for (unsigned buffer : slot) {
+        slotOffsets[buffer] = at;
+        const Buffer &own = plan.buffers[buffer];
+        Value bytes = b.mul(b.dim(own.elements), b.i64(itemSize(own.dtype)));
+        most = most ? Value(arith::MaxSIOp::create(b, most, bytes)) : bytes;
+      }
+      at = b.add(at, b.roundDown(b.add(most, b.i64(63)), 64));
+    }
+    return at;
+  }
+
+  Value movingAddress(const Pointer &p) {
+    const Buffer &buffer = plan.buffers[p.buffer];
+    Value bytes = b.mul(b.dim(p.offset), b.i64(itemSize(buffer.dtype))), base = arena;
+    if (buffer.place == Buffer::Arena)
+      bytes = b.add(bytes, slotOffsets.lookup(p.buffer));
+    else
+      base = b.pointer(buffer.place == Buffer::Result ? buffer.index : plan.numResults + buffer.index);
+    return b.address(base, bytes, b.getI8Type());
+  }
+
   Value address(const Pointer &p) {
+    if (!plan.symbols.empty())
+      return movingAddress(p);
     const Buffer &buffer = plan.buffers[p.buffer];
     Value base = arena;
     int64_t bytes = p.offset * itemSize(buffer.dtype);
@@ -125,6 +167,13 @@ private:
       Value scratch = s.scratch < 0 ? arena : address({unsigned(s.scratch), 0});
       return s.control == Control::Cond ? branch(s, scratch) : repeat(s, scratch);
     }
+    if (s.elements < 0 || !plan.symbols.moves(s.elements))
+      return callAlways(s);
+    Value some = b.compare(arith::CmpIPredicate::ne, b.dim(s.elements), b.i64(0));
+    b.ifThen(some, [&] { callAlways(s); });
+  }
+
+  void callAlways(const Step &s) {
     int64_t slot = 0;
     auto put = [&](Value v) { b.storeRaw(v, b.addressAt(pointerSlots, slot++, b.ptrType()), 8); };
     for (const Pointer &p : s.writes)
@@ -133,19 +182,20 @@ private:
       put(address(p));
     put(status);
     for (size_t i = 0; i < s.sizes.size(); i++)
-      b.storeRaw(b.i64(s.sizes[i]), b.addressAt(sizeSlots, int64_t(i), b.getI64Type()), 8);
+      b.storeRaw(b.dim(s.sizes[i]), b.addressAt(sizeSlots, int64_t(i), b.getI64Type()), 8);
     for (size_t i = 0; i < s.scalars.size(); i++)
       b.storeRaw(b.i64(int64_t(s.scalars[i])), b.addressAt(scalarSlots, int64_t(i), b.getI64Type()), 8);
     Value scalars = s.scalarBuffer >= 0 ? address({unsigned(s.scalarBuffer), 0}) : scalarSlots;
     LLVM::CallOp::create(b, TypeRange(), s.callee,
-                         ValueRange{pointerSlots, sizeSlots, scalars, b.i64(s.begin), b.i64(s.end)});
+                         ValueRange{pointerSlots, sizeSlots, scalars, b.dim(s.begin), b.dim(s.end)});
   }
 
   lower::KernelBuilder &b;
   const Plan &plan;
   Value pointerSlots, sizeSlots, scalarSlots, status, arena;
+  llvm::DenseMap<unsigned, Value> slotOffsets;
   Region *region = nullptr;
-  Block *end = nullptr; // where a trap leads, once there is one
+  Block *end = nullptr; // where a trap leads, and who asks for the arena's size; once there is one
 };
 
 } // namespace

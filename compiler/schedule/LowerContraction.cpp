@@ -56,6 +56,7 @@ bool GraphLowering::lowerMatmul(Operation *op) {
   step.sizes = {batch, m, n, k, aStep, a.strides[r - 2], a.strides[r - 1], bStep, b2.strides[r - 2], b2.strides[r - 1],
                 m * n, n};
   step.scalars = {uint64_t(t)};
+  step.elements = dims.numel();
   step.end = batch;
   step.mayTrap = true; // its scratch memory may be missing
   return true;

@@ -17,6 +17,8 @@ bool GraphLowering::lowerRegion(Region &region, ArrayRef<ResultUse> uses, const 
 }
 
 bool GraphLowering::lowerControl(Operation *op) {
+  if (!b.symbols.empty()) // an entry of a region would have to get the sizes and place its own buffers
+    return fail(op, "a graph inside of one with dynamic sizes");
   bool loop = isa<ir::WhileLoopOp>(op);
   unsigned results = op->getNumResults(), first = loop ? results : 0;
   Step step;

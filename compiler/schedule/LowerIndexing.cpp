@@ -126,6 +126,7 @@ bool GraphLowering::lowerRandom(Operation *op) {
   step.external = true;
   step.writes = {{bufferOf(op->getResult(0)), 0}};
   step.scalarBuffer = int(p.buffer);
+  step.elements = elements;
   step.end = elements;
   return true;
 }

@@ -22,9 +22,26 @@ static BodyNode constantBody(Attribute value, DType compute) {
   return {BodyOp::Bits, -1, -1, -1, uint64_t(i)};
 }
 
+/// A number that decompositions make of a size: kernels have constants only.
+static bool madeOfSizes(const Symbols &symbols, Attribute value) {
+  int64_t i = 0;
+  if (auto f = dyn_cast<FloatAttr>(value)) {
+    double v = f.getValueAsDouble();
+    if (!(std::abs(v) < 0x1p62) || v != std::trunc(v))
+      return false;
+    i = int64_t(v);
+  } else if (auto number = dyn_cast<IntegerAttr>(value)) {
+    i = number.getValue().getSExtValue();
+  }
+  std::optional<SizeTerms> terms = symbols.read(i);
+  return terms && !terms->constant();
+}
+
 int GraphLowering::constantNode(lower::Expr &expr, Operation *op) {
   auto full = cast<ir::FullOp>(op);
   DType t = dtypeOf(full.getResult());
+  if (madeOfSizes(b.symbols, full.getValue()))
+    return fail(op, "a number made of a dynamic size"), -1;
   DType compute = computeType(t);
   bool isFloatNumber = isa<FloatAttr>(full.getValue());
   // A float number in an integer type is cast as a tensor would be (N8).
@@ -157,6 +174,7 @@ static bool becomesContiguous(const lower::ElementwiseSpec &spec) {
 
 static void addExtent(Step &step, const lower::ElementwiseSpec &spec, int64_t elements) {
   step.begin = 0;
+  step.elements = elements;
   step.end = spec.sizes.empty() ? elements : spec.sizes[0];
   step.sizes.assign(spec.sizes.begin(), spec.sizes.end());
 }
@@ -243,11 +261,15 @@ bool GraphLowering::fillConstant(Value v) {
   int n = -1;
   if (isa<ir::FullOp>(d)) {
     n = constantNode(spec.expr, d);
+    if (n < 0)
+      return false;
   } else if (auto range = dyn_cast<ir::ArangeOp>(d)) {
     DType t = dtypeOf(v);
     auto start = dyn_cast<IntegerAttr>(range.getStart()), step = dyn_cast<IntegerAttr>(range.getStep());
     if (!isIntegral(t) || !start || !step)
       return fail(d, "expected an integer range");
+    if (madeOfSizes(b.symbols, start) || madeOfSizes(b.symbols, step))
+      return fail(d, "a range that starts or steps by a dynamic size");
     // start + i * step, wrapping in int64
     Body body = keepBody({{BodyOp::Index},
                           {BodyOp::Bits, -1, -1, -1, uint64_t(step.getInt())},

@@ -133,6 +133,7 @@ bool GraphLowering::lowerScan(Operation *op) {
   step.writes = {{bufferOf(op->getResult(0)), 0}};
   step.reads = {pointer(*x)};
   step.sizes = {n, inner, reverse ? (n - 1) * inner : 0, reverse ? -inner : inner};
+  step.elements = dims.numel();
   step.end = dims.numel() / (n * inner);
   return true;
 }

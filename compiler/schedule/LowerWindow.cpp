@@ -114,6 +114,7 @@ bool GraphLowering::lowerConv(Operation *op) {
     step.reads.push_back(pointer(*bias));
   step.sizes = sizesOf(g);
   step.scalars = {uint64_t(t), uint64_t(what), uint64_t(bias ? 1 : 0) | uint64_t(e.relu ? 2 : 0)};
+  step.elements = c.numel();
   step.end = 1;
   step.mayTrap = true; // its scratch memory may be missing
   return true;
@@ -153,6 +154,7 @@ bool GraphLowering::lowerPool(Operation *op) {
   step.writes = {{bufferOf(out), 0}};
   step.reads = reads;
   step.sizes = sizesOf(g);
+  step.elements = dims.numel();
   step.end = dims.numel() / each;
   return true;
 }

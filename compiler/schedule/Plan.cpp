@@ -3,6 +3,26 @@
 
 namespace torchc::schedule {
 
+/// Buffers whose contents don't live at the same time share a slot; those of fixed size come first.
+static void makeSlots(Plan &plan, const std::vector<Buffer *> &arena) {
+  auto fixed = [&](const Buffer *b) { return !plan.symbols.moves(b->elements); };
+  for (bool want : {true, false})
+    for (const Buffer *b : arena) {
+      if (fixed(b) != want)
+        continue;
+      auto free = [&](const std::vector<unsigned> &slot) {
+        return fixed(&plan.buffers[slot[0]]) == want && std::none_of(slot.begin(), slot.end(), [&](unsigned other) {
+                 const Buffer &o = plan.buffers[other];
+                 return o.first <= b->last && b->first <= o.last;
+               });
+      };
+      auto slot = std::find_if(plan.slots.begin(), plan.slots.end(), free);
+      if (slot == plan.slots.end())
+        slot = plan.slots.emplace(plan.slots.end());
+      slot->push_back(unsigned(b - plan.buffers.data()));
+    }
+}
+
 void placeBuffers(Plan &plan) {
   for (auto &b : plan.buffers)
     b.first = b.last = -1;
@@ -26,6 +46,8 @@ void placeBuffers(Plan &plan) {
     if (b.place == Buffer::Arena && b.first >= 0)
       arena.push_back(&b);
   std::stable_sort(arena.begin(), arena.end(), [](Buffer *a, Buffer *b) { return a->bytes() > b->bytes(); });
+  if (!plan.symbols.empty())
+    return makeSlots(plan, arena);
   std::vector<Buffer *> placed;
   plan.arenaBytes = 0;
   for (Buffer *b : arena) {
@@ -47,11 +69,20 @@ void placeBuffers(Plan &plan) {
   }
 }
 
+static size_t slotOf(const Plan &plan, unsigned buffer) {
+  size_t at = 0;
+  while (at < plan.slots.size() &&
+         std::find(plan.slots[at].begin(), plan.slots[at].end(), buffer) == plan.slots[at].end())
+    at++;
+  return at;
+}
+
 static std::string describe(const Plan &plan, const Pointer &p) {
   const Buffer &b = plan.buffers[p.buffer];
   std::string s = b.place == Buffer::Argument ? "arg" + std::to_string(b.index)
                   : b.place == Buffer::Result ? "result" + std::to_string(b.index)
-                                              : "arena+" + std::to_string(b.offset);
+                  : plan.slots.empty()        ? "arena+" + std::to_string(b.offset)
+                                              : "slot" + std::to_string(slotOf(plan, p.buffer));
   return p.offset ? s + "[" + std::to_string(p.offset) + "]" : s;
 }
 

@@ -3,6 +3,7 @@
 #include "dialects/rules/DType.h"
 #include "dialects/rules/Diag.h"
 #include "dialects/rules/Dims.h"
+#include "dialects/rules/Symbols.h"
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Step {
   std::vector<uint64_t> scalars;
   int scalarBuffer = -1; // or: the scalars are read from this buffer
   int64_t begin = 0, end = 0;
+  int64_t elements = -1; // of what it writes, if it can't run for none
   bool mayTrap = false;
   /// A control step calls the entries `callee` + "_0" and "_1" of Plan::nested[nested], [nested + 1]. Cond: writes are
   /// results, reads the predicate and the arguments. Loop: writes are the first plan's predicate and the carried tensors,
@@ -54,6 +56,10 @@ struct Plan {
   unsigned numArguments = 0, numResults = 0; // results that get memory of their own
   int64_t arenaBytes = 0;
   std::vector<Plan> nested;
+  /// Sizes known at run time. All integers above are then their values at the symbols' point, and the arena has no fixed
+  /// places: each slot is as large as its largest buffer, and they follow each other. Not with nested plans.
+  Symbols symbols;
+  std::vector<std::vector<unsigned>> slots;
 
   /// f(step) for all steps, nested plans' included.
   template <class F> void eachStep(F f) const {
@@ -67,7 +73,7 @@ struct Plan {
   std::string str() const;
 };
 
-/// Gives every arena buffer an offset (multiples of 64): first fit over the intervals, largest first.
+/// Gives every arena buffer an offset (multiples of 64): first fit over the intervals, largest first. With symbols: a slot.
 void placeBuffers(Plan &plan);
 
 } // namespace torchc::schedule

@@ -3,6 +3,7 @@
 #include "frontends/jit/HelperProtocol.h"
 #include "frontends/jit/Json.h"
 #include "runtime/core/knobs.h"
+#include "runtime/device/Allocator.h"
 #include "runtime/kernels/Pack.h"
 #include <chrono>
 #include <condition_variable>
@@ -26,6 +27,8 @@ std::shared_ptr<const Compiled> Compiled::load(std::span<const uint8_t> object, 
   };
   if (c->about.inputs != r.inputs.size())
     return wrong("inputs");
+  if (c->about.symbols != int64_t(r.symbols.size()))
+    return wrong("symbols");
   for (uint32_t s : c->about.results) {
     if (s >= r.storages.size() || r.storages[s].isInput)
       return wrong("results");
@@ -43,22 +46,32 @@ std::shared_ptr<const Compiled> Compiled::load(std::span<const uint8_t> object, 
 }
 
 Compiled::~Compiled() {
-  for (void *p : arenas)
-    std::free(p);
+  for (Arena a : arenas)
+    std::free(a.memory);
 }
 
-void *Compiled::takeArena() const {
+Compiled::Arena Compiled::takeArena(const Recording &r) const {
+  int64_t bytes = about.arena;
+  if (about.symbols) {
+    void *ptrs[1] = {&bytes};
+    executable->entry()(ptrs, r.sizes.data(), nullptr, 0, 0);
+  }
+  if (bytes < 0 || bytes > maxAllocation)
+    return {};
+  bytes = std::max<int64_t>((bytes + 63) & ~int64_t(63), 64);
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (!arenas.empty()) {
-      void *p = arenas.back();
+      Arena a = arenas.back();
       arenas.pop_back();
-      return p;
+      if (a.bytes >= bytes)
+        return a;
+      std::free(a.memory);
     }
   }
-  return std::aligned_alloc(64, size_t(std::max<int64_t>((about.arena + 63) & ~int64_t(63), 64)));
+  return {std::aligned_alloc(64, size_t(bytes)), bytes};
 }
-void Compiled::returnArena(void *arena) const {
+void Compiled::returnArena(Arena arena) const {
   std::lock_guard<std::mutex> lock(mutex);
   arenas.push_back(arena);
 }

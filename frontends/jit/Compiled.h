@@ -11,6 +11,7 @@ namespace torchc::jit {
 /// The metadata of an object (section .torchc.meta).
 struct CompiledMeta {
   int64_t arena = 0;
+  int64_t symbols = 0; // sizes that the entry reads; then it says itself how large the arena is
   std::vector<uint32_t> results; // storages, in the order of their pointers
   std::vector<uint32_t> writes;  // storages of inputs that are written in place
   uint64_t inputs = 0;
@@ -22,15 +23,19 @@ class Compiled {
 public:
   /// Loads an object made for `r`; null with `diag` if it is damaged or for something else.
   static std::shared_ptr<const Compiled> load(std::span<const uint8_t> object, const Recording &r, Diag &diag);
-  Kernel entry() const { return executable->entry(); }
   const CompiledMeta &meta() const { return about; }
   /// Is the storage among the results?
   bool gives(uint32_t storage) const { return given[storage]; }
   size_t codeBytes() const { return executable->memoryBytes(); }
 
-  /// 64-byte aligned memory of meta().arena bytes, one per launch at a time; null: no memory.
-  void *takeArena() const;
-  void returnArena(void *arena) const;
+  /// 64-byte aligned memory, one per launch at a time; no memory: null.
+  struct Arena {
+    void *memory = nullptr;
+    int64_t bytes = 0;
+  };
+  Arena takeArena(const Recording &r) const;
+  void returnArena(Arena arena) const;
+  void call(void **ptrs, const Recording &r) const { executable->entry()(ptrs, r.sizes.data(), nullptr, 0, 1); }
   ~Compiled();
 
 private:
@@ -39,7 +44,7 @@ private:
   CompiledMeta about;
   std::vector<bool> given;
   ForkMutex mutex{LockOrder::Compiled};
-  mutable std::vector<void *> arenas;
+  mutable std::vector<Arena> arenas;
 };
 
 /// Compiles recordings; one for the process, made when first used and never destroyed.

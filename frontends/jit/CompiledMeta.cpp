@@ -20,6 +20,8 @@ bool parseMeta(std::string_view json, CompiledMeta &meta, Diag &diag) {
       return r.integer(version);
     if (key == "arena")
       return r.integer(meta.arena);
+    if (key == "symbols")
+      return r.integer(meta.symbols);
     if (key == "results")
       return storages(meta.results);
     if (key == "writes")

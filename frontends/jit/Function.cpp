@@ -21,7 +21,7 @@ void Function::note(RecordKind kind, const Site &site, const std::string &reason
 
 //===-- what a call does ----------------------------------------------------------------------------------------===//
 
-Function::Next Function::next(std::string *why, uint32_t sizeClass) {
+Function::Next Function::next(std::string *why, uint32_t sizeClass, uint64_t shape) {
   auto say = [&](Next n, std::string_view text) {
     if (why)
       *why = text;
@@ -29,6 +29,8 @@ Function::Next Function::next(std::string *why, uint32_t sizeClass) {
   };
   if (!settings.compile)
     return say(Next::Eager, stopped);
+  if (replacing)
+    dropReplaced(roots);
   bool pending = false, ready = false;
   std::string failure;
   each(roots, [&](Recording &r) {
@@ -39,8 +41,12 @@ Function::Next Function::next(std::string *why, uint32_t sizeClass) {
     if (why && r.state() == CompileState::Failed && failure.empty())
       failure = r.failure();
   });
+  bool dynamicReady = false;
   for (const auto &r : roots)
-    ready |= r->refused.empty() && (r->state() == CompileState::Ready || settings.interpret);
+    if (r->refused.empty() && (r->state() == CompileState::Ready || settings.interpret)) {
+      ready = true;
+      dynamicReady |= r->dynamic();
+    }
   if (strayed > 20 && strayed > 2 * (numbers.retraced - numbers.left)) {
     if (stopped.empty())
       note(RecordKind::Fallback, settings.site, "stays eager: most calls leave the recorded path");
@@ -51,10 +57,15 @@ Function::Next Function::next(std::string *why, uint32_t sizeClass) {
     return say(Next::Eager, "compiling in the background");
   bool later = unexpected && skip > 0;
   skip -= later && !why; // not for a mere question
-  bool record = stopped.empty() && (roots.empty() || (unexpected && !later)) && !pending, resting = record && rest > 0;
+  bool path = roots.empty() || (unexpected && !later);
+  bool strange = shape && shapes.size() < maxShapes && !std::count(shapes.begin(), shapes.end(), shape) &&
+                 (!dynamicReady || missed == shape);
+  bool record = stopped.empty() && (path || strange) && !pending, resting = record && rest > 0;
   rest -= resting && !why;
   if (record && !resting)
-    return say(Next::Record, roots.empty() ? "not called yet" : "the last call took a path that isn't recorded");
+    return say(Next::Record, roots.empty() ? "not called yet"
+                             : path        ? "the last call took a path that isn't recorded"
+                                           : "the arguments have shapes that aren't recorded");
   if (ready)
     return fasterOf(why, sizeClass);
   if (pending)
@@ -152,7 +163,7 @@ bool Function::generalise(Segments &list, std::unique_ptr<Recording> &segment) {
 }
 
 /// Enters the segments of one call into the tree.
-std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>> path) {
+std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>> path, bool byShape) {
   std::vector<std::shared_ptr<Recording>> work;
   std::shared_ptr<Recording> only;
   bool single = path.size() == 1;
@@ -168,6 +179,15 @@ std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>>
     for (auto &segment : path) {
       auto same = [&](auto &r) { return r->refused == segment->refused && r->identity == segment->identity; };
       auto known = std::find_if(list->begin(), list->end(), same);
+      std::shared_ptr<Recording> made;
+      if (known == list->end() && (made = covering(*list, *segment)))
+        known = std::find(list->begin(), list->end(), made);
+      else if (known == list->end() && (made = joinSizes(*list, *segment))) {
+        work.push_back(only = made);
+        list = &made->next;
+        news = true;
+        continue;
+      }
       if (known == list->end() && generalise(*list, segment)) {
         work.push_back(only = list->back());
         list = &list->back()->next;
@@ -201,7 +221,7 @@ std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>>
       only = *known;
       list = &(*known)->next;
     }
-    idle = news ? 0 : idle + 1;
+    idle = news ? 0 : idle + !byShape;
     if (idle >= maxIdle && stopped.empty())
       stopped = "recording again told nothing new";
     if (!stopped.empty())
@@ -243,8 +263,11 @@ bool Function::replay(TensorImpl *const *arguments, uint32_t count, std::vector<
     Plan &p = plans[i];
     if (p.plan.numArguments != count)
       continue;
+    std::shared_ptr<Recording> graph = p.plan.graph;
+    if (graph->dynamic() && !(graph = instanceFor(p.plan, arguments)))
+      continue;
     results.resize(p.plan.results.size());
-    if (!jit::replay(p.plan, arguments, results.data()))
+    if (!jit::replay(p.plan, *graph, arguments, results.data()))
       continue;
     tuple = p.tuple;
     numbers.calls++;
@@ -273,6 +296,7 @@ void Function::noteLeave(const Site &site, const char *reason, std::string expec
       if (!unexpected)
         skip = idle;
       unexpected = true;
+      missed = lastShapes;
     }
   }
   note(RecordKind::Miss, site.line ? site : settings.site, reason, expected, came);
@@ -316,6 +340,7 @@ Function::Counts Function::counts() {
   Counts c = numbers;
   each(roots, [&](Recording &r) {
     c.recordings++;
+    c.dynamic += r.dynamic();
     c.ready += r.state() == CompileState::Ready;
     c.failed += r.state() == CompileState::Failed;
     c.pending += r.state() == CompileState::Pending;
@@ -342,7 +367,8 @@ static std::string stateText(const Recording &r) {
 static void describe(const Run::Segments &list, int depth, std::string &out) {
   for (const auto &r : list) {
     std::string indent(size_t(2 + 2 * depth), ' ');
-    out += indent + std::to_string(r->steps.size()) + " ops, " + std::to_string(r->inputs.size()) + " inputs, " +
+    out += indent + (r->dynamic() ? "dynamic (" + r->describeSymbols() + "): " : "") + std::to_string(r->steps.size()) +
+           " ops, " + std::to_string(r->inputs.size()) + " inputs, " +
            std::to_string(std::count(r->wanted.begin(), r->wanted.end(), true)) + " results";
     if (Site s = r->siteOf(0); s.line)
       out += ", from " + s.file + ":" + std::to_string(s.line);
@@ -374,7 +400,7 @@ std::string Function::report() {
 
 //===-- one call ------------------------------------------------------------------------------------------------===//
 
-Call::Call(Function &f, int64_t elements)
+Call::Call(Function &f, int64_t elements, uint64_t shapes)
     : function(f),
       sizeClass(std::min<uint32_t>(uint32_t(std::bit_width(uint64_t(elements))), Function::sizeClasses - 1)) {
   // Modes that change what ops mean aren't recorded yet.
@@ -391,7 +417,11 @@ Call::Call(Function &f, int64_t elements)
                     "called under inference mode or with hooks for saved tensors: stays eager");
       return;
     }
-    next = f.next(nullptr, f.lastSize = sizeClass);
+    next = f.next(nullptr, f.lastSize = sizeClass, f.lastShapes = shapes);
+    if (next == Function::Next::Record && shapes) {
+      byShape = !f.roots.empty() && !f.unexpected;
+      f.shapes.push_back(shapes);
+    }
     if (next == Function::Next::Retrace) {
       f.numbers.retraced++;
       segments = f.roots;
@@ -438,7 +468,7 @@ void Call::finish() {
     kept = true;
     recording->finish();
     close();
-    only = function.add(std::move(path));
+    only = function.add(std::move(path), byShape);
     return;
   }
   struct Close {
@@ -451,7 +481,11 @@ void Call::finish() {
     function.measured(true, sizeClass, now() - began);
 }
 
+bool Call::wantsResults() const { return only || (retrace && retrace->whole()); }
+
 void Call::returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple) {
+  if (retrace && retrace->whole())
+    return function.confirm(*retrace, arguments, results, tuple);
   if (!only || results.empty())
     return;
   ReplayPlan plan;

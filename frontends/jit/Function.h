@@ -13,6 +13,7 @@ struct FunctionOptions {
   bool interpret = false;  // tests: re-traced segments run step by step, without compiled code
   bool measure = true;     // small functions re-trace only if that is measured to be faster (J4)
   int maxRecordings = 32;  // segments kept; more, and new paths stay eager
+  bool dynamic = true;     // sizes that change become dynamic (J5); false: each has a recording of its own
 };
 
 class Function {
@@ -24,10 +25,10 @@ public:
   std::string tier(std::string *why = nullptr);
   /// The text of report(): tier, recordings with their state, records with source lines.
   std::string report();
-  /// Numbers for tests and tools: calls, recordings, ready, launches, interpreted, left.
+  /// Numbers for tests and tools. `dynamic`: recordings whose sizes are known at run time.
   struct Counts {
     uint64_t calls = 0, recorded = 0, retraced = 0, left = 0, recordings = 0, ready = 0, failed = 0, pending = 0,
-             launches = 0, interpreted = 0, replayed = 0;
+             launches = 0, interpreted = 0, replayed = 0, dynamic = 0;
   };
   Counts counts();
 
@@ -39,6 +40,9 @@ public:
   // For the runs.
   /// What has followed the observation at a recording's end.
   Run::Segments after(const Recording &r);
+  /// The instance of a dynamic recording for these sizes, kept for some time; null: there is none.
+  std::shared_ptr<Recording> instance(const std::shared_ptr<Recording> &dynamic, const std::vector<int64_t> &sizes);
+  std::vector<int64_t> lastSizes(const Recording &dynamic);
   void noteLeave(const Site &site, const char *reason, std::string expected = {}, std::string came = {});
   /// The recording that a run followed to its end: tried first from now on.
   void prefer(const std::shared_ptr<Recording> &r);
@@ -52,12 +56,20 @@ private:
   friend class Call;
   using Segments = Run::Segments;
   enum class Next : uint8_t { Eager, Record, Retrace };
-  Next next(std::string *why, uint32_t sizeClass);
+  Next next(std::string *why, uint32_t sizeClass, uint64_t shape = 0);
   Next fasterOf(std::string *why, uint32_t sizeClass);
   void measured(bool retrace, uint32_t sizeClass, int64_t nanoseconds);
   void raised();
-  std::shared_ptr<Recording> add(std::vector<std::unique_ptr<Recording>> path);
+  std::shared_ptr<Recording> add(std::vector<std::unique_ptr<Recording>> path, bool byShape);
   bool generalise(Segments &list, std::unique_ptr<Recording> &segment);
+  std::shared_ptr<Recording> covering(const Segments &list, const Recording &segment);
+  std::shared_ptr<Recording> joinSizes(Segments &list, const Recording &segment);
+  void dropReplaced(Segments &list);
+  std::shared_ptr<Recording> instanceFor(const ReplayPlan &plan, TensorImpl *const *arguments);
+  void confirm(const Run &run, const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results,
+               bool tuple);
+  std::shared_ptr<Recording> instanceLocked(const std::shared_ptr<Recording> &dynamic,
+                                            const std::vector<int64_t> &sizes);
   void compile(const std::shared_ptr<Recording> &r);
   template <class F> void each(const Segments &list, F f) {
     for (const auto &r : list) {
@@ -81,6 +93,11 @@ private:
     bool tuple;
   };
   std::vector<Plan> plans;
+  std::vector<std::shared_ptr<Recording>> instances; // the one that was used last in front
+  bool replacing = false; // some recording will replace others when it is compiled
+  std::vector<uint64_t> shapes; // of arguments, that calls were recorded with
+  uint64_t missed = 0; // shapes of a call that left before anything like it was recorded
+  uint64_t lastShapes = 0;
   int idle = 0;            // recordings in a row that told nothing new
   int raises = 0, rest = 0; // recordings in a row that ended by an exception; calls before the next one after them
   int skip = 0;            // calls before the next one: what comes at every n-th call must be met at some time
@@ -90,6 +107,7 @@ private:
     int64_t best = INT64_MAX; // ns
   };
   static constexpr uint32_t sizeClasses = 32;
+  static constexpr size_t maxShapes = 64, maxInstances = 64;
   Timing timing[sizeClasses][2]; // by size of the call: eager, re-trace
   uint32_t lastSize = 0;
   Counts numbers;
@@ -100,13 +118,16 @@ private:
 /// finish(), after an exception) in any case. Inside another recorded or re-traced call it does nothing.
 class Call {
 public:
-  /// `elements`: of the biggest argument, if known; small and large calls are measured apart.
-  explicit Call(Function &f, int64_t elements = 0);
+  /// `elements`: of the biggest argument, if known; small and large calls are measured apart. `shapes`: a digest of all
+  /// arguments' shapes, 0 if unknown; a call with new ones is recorded.
+  explicit Call(Function &f, int64_t elements = 0, uint64_t shapes = 0);
   ~Call();
   Call(const Call &) = delete;
   /// Computes what is deferred. Throws Error if that fails.
   void finish();
-  /// After finish() of a recorded call: its arguments and results, for replay. `tuple`: the results came as one.
+  /// Does returned() tell anything?
+  bool wantsResults() const;
+  /// After finish() of a call: its arguments and results, for replay. `tuple`: the results came as one.
   void returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple);
 
   /// What the tracer has handed over, for a caller that doesn't call finish().
@@ -122,6 +143,7 @@ private:
   void close();
   Function &function;
   uint32_t sizeClass;
+  bool byShape = false; // recorded for its arguments' shapes alone
   std::shared_ptr<Recording> only; // what finish() recorded, if it is one segment
   int64_t began = 0; // ns; 0: not measured
   bool eager = false;

@@ -8,6 +8,8 @@ namespace torchc::jit {
 
 Site Recording::siteOf(uint32_t step) const {
   Site s;
+  if (family)
+    return family->siteOf(step);
   if (step >= trace.nodes.size() || trace.nodes[step].source == traceNone)
     return s;
   const TraceSource &from = trace.sources[trace.nodes[step].source];
@@ -79,6 +81,8 @@ bool Recording::want(const std::vector<uint32_t> &more) {
 }
 
 std::shared_ptr<const Compiled> Recording::compiled() const {
+  if (family)
+    return family->compiled();
   std::lock_guard<std::mutex> lock(mutex);
   return result;
 }

@@ -1,6 +1,7 @@
 // One recorded segment of a function: its trace for the compiler, and the same steps in the form that matching and
 // interpreting walk. An observation ends a segment; what followed it hangs below as further segments.
 #pragma once
+#include "dialects/rules/Symbols.h"
 #include "dialects/trace/Sha256.h"
 #include "dialects/trace/Trace.h"
 #include "frontends/eager/JitHooks.h"
@@ -8,6 +9,7 @@
 #include "runtime/core/ForkMutex.h"
 #include <atomic>
 #include <memory>
+#include <span>
 
 namespace torchc::jit {
 
@@ -46,6 +48,7 @@ struct Step {
   uint32_t control = traceNone; // in Recording::controls: a cond or while_loop, whose `op` is none
   uint16_t numResults = 1; // of a control step: values in a row from `result`, each in memory of its own
   uint32_t random = traceNone; // ordinals after the generator input's, traceNone: not random
+  uint32_t output = traceNone; // the value that the trace's node defines
 };
 
 struct RecordedInput {
@@ -62,6 +65,14 @@ struct Template {
 
 enum class CompileState : uint8_t { None, Pending, Ready, Failed };
 
+/// Where a symbol's size is read: dimension `dim` of input `input`.
+struct SymbolPlace {
+  uint32_t input, dim;
+};
+
+/// A recording with sizes that are known at run time ("dynamic") is written down at its symbols' point and compiled like
+/// that; it doesn't match anything itself. For sizes that come it has an instance: the same program with these sizes,
+/// found by the rules of its ops, which matching and interpreting walk as any recording.
 class Recording {
 public:
   Trace trace;
@@ -81,6 +92,29 @@ public:
   Sha256Digest identity = {}; // of the program without source positions
   Sha256Digest skeleton = {}; // the same whatever numbers there are that may become inputs
   std::vector<std::shared_ptr<Recording>> next; // what came after the observation at the end
+
+  Symbols symbols; // dynamic: its point
+  std::vector<SymbolPlace> places; // by symbol
+  std::vector<std::shared_ptr<Recording>> replaces; // what it makes superfluous when it is compiled
+  std::shared_ptr<Recording> family; // of an instance: the dynamic recording
+  std::vector<int64_t> sizes; // of an instance: by symbol. Of a dynamic one: those that came last
+  std::vector<int64_t> ints; // lists of an instance's attributes
+  std::atomic<bool> confirmed{false}; // of an instance: the program ran along it from begin to end
+
+  bool dynamic() const { return !symbols.empty(); }
+  /// The recording that is compiled and counted.
+  Recording &root() { return family ? *family : *this; }
+  const Recording &root() const { return family ? *family : *this; }
+  /// A dynamic recording of what two recordings have in common that differ in sizes. Null with the reason in `why`; an
+  /// empty one: they differ in more, or not in sizes.
+  static std::shared_ptr<Recording> joinSizes(const Recording &a, const Recording &b, std::string &why);
+  /// The instance of `dynamic` for these sizes; null: the program means nothing there, or another one.
+  static std::shared_ptr<Recording> instance(const std::shared_ptr<Recording> &dynamic, std::span<const int64_t> sizes,
+                                             std::string *why = nullptr);
+  /// Is `other` this program, with the same sizes?
+  bool sameProgram(const Recording &other) const;
+  /// "s0 = dimension 0 of input 1".
+  std::string describeSymbols() const;
 
   const int64_t *sizesOf(const Value &v) const { return dims.data() + v.firstDim; }
   const int64_t *stridesOf(const Value &v) const { return dims.data() + v.firstDim + v.rank; }
@@ -111,7 +145,7 @@ public:
   bool want(const std::vector<uint32_t> &more);
 
   // Compilation; set from the helper's thread.
-  CompileState state() const { return stateNow.load(std::memory_order_acquire); }
+  CompileState state() const { return root().stateNow.load(std::memory_order_acquire); }
   std::shared_ptr<const Compiled> compiled() const;
   void finishCompile(std::shared_ptr<const Compiled> result, std::string why, std::string how);
   void startCompile() { stateNow.store(CompileState::Pending, std::memory_order_release); }

@@ -11,7 +11,7 @@ bool planReplay(std::shared_ptr<Recording> graph, const std::vector<TensorImpl *
   if (!r.refused.empty() || inputs.size() != r.inputs.size())
     return false;
   for (const Step &s : r.steps)
-    if (s.out != Out::None || s.random != traceNone || (opInfo(s.op).flags & OpMayRaise))
+    if (s.control != traceNone || s.out != Out::None || s.random != traceNone || (opInfo(s.op).flags & OpMayRaise))
       return false;
   // Arguments that share memory may have been met as one input.
   for (size_t i = 0; i < arguments.size(); i++)
@@ -41,8 +41,7 @@ bool planReplay(std::shared_ptr<Recording> graph, const std::vector<TensorImpl *
   return true;
 }
 
-static bool guarded(const ReplayPlan &plan, TensorImpl *const *arguments) {
-  const Recording &r = *plan.graph;
+static bool guarded(const ReplayPlan &plan, const Recording &r, TensorImpl *const *arguments) {
   if (r.defaultType != defaultDType())
     return false;
   for (uint32_t i = 0; i < plan.argumentOf.size(); i++) {
@@ -53,16 +52,16 @@ static bool guarded(const ReplayPlan &plan, TensorImpl *const *arguments) {
   return true;
 }
 
-bool replay(ReplayPlan &plan, TensorImpl *const *arguments, TensorImpl **results) {
-  const Recording &r = *plan.graph;
-  if (r.state() != CompileState::Ready || !guarded(plan, arguments))
+bool replay(ReplayPlan &plan, const Recording &r, TensorImpl *const *arguments, TensorImpl **results) {
+  if (r.state() != CompileState::Ready || !guarded(plan, r, arguments))
     return false;
   std::shared_ptr<const Compiled> c = r.compiled();
   if (!c || c->meta().results.size() > 16 || plan.argumentOf.size() > 40)
     return false;
   Storage *made[16] = {};
-  void *ptrs[64], **p = ptrs, *arena = c->takeArena();
-  int32_t status = arena ? 0 : 1;
+  void *ptrs[64], **p = ptrs;
+  Compiled::Arena arena = c->takeArena(r);
+  int32_t status = arena.memory ? 0 : 1;
   size_t count = 0;
   for (uint32_t n : c->meta().results) {
     Storage *s = newStorage(r.storages[n].nbytes);
@@ -77,10 +76,10 @@ bool replay(ReplayPlan &plan, TensorImpl *const *arguments, TensorImpl **results
     for (uint32_t a : plan.argumentOf)
       *p++ = arguments[a]->data;
     *p++ = &status;
-    *p++ = arena;
-    c->entry()(ptrs, nullptr, nullptr, 0, 1);
+    *p++ = arena.memory;
+    c->call(ptrs, r);
   }
-  if (arena)
+  if (arena.memory)
     c->returnArena(arena);
   for (uint32_t k = 0; !status && k < plan.results.size(); k++) {
     uint32_t storage = r.values[plan.results[k]].storage;

@@ -19,8 +19,8 @@ struct ReplayPlan {
 bool planReplay(std::shared_ptr<Recording> graph, const std::vector<TensorImpl *> &inputs, uint64_t tag,
                 const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, ReplayPlan &plan);
 
-/// Launches the compiled code on these arguments. False: not compiled (yet), or a guard fails, or the code trapped;
-/// nothing has happened then. `results` are owned.
-bool replay(ReplayPlan &plan, TensorImpl *const *arguments, TensorImpl **results);
+/// Launches the compiled code on these arguments; `r` is the plan's recording or an instance of it. False: not compiled
+/// (yet), or a guard fails, or the code trapped; nothing has happened then. `results` are owned.
+bool replay(ReplayPlan &plan, const Recording &r, TensorImpl *const *arguments, TensorImpl **results);
 
 } // namespace torchc::jit

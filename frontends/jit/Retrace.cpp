@@ -67,6 +67,7 @@ void Run::stopDeferring() {
 void Run::start(Segments s) {
   endSegment();
   segments = std::move(s);
+  segmentsSeen++;
   graph.reset();
   tag = uint64_t(nextRunId()) << 32;
 }
@@ -120,8 +121,11 @@ bool Run::match(const OpCall &call) {
   std::shared_ptr<Recording> before = graph;
   std::vector<Attr> numbersBefore = numbers;
   std::vector<uint32_t> boundBefore = boundNumbers;
-  for (const std::shared_ptr<Recording> &other : segments) {
-    if (other == before || !usable(*other))
+  for (const std::shared_ptr<Recording> &listed : segments) {
+    if (listed == before || !usable(*listed))
+      continue;
+    std::shared_ptr<Recording> other = listed->dynamic() ? instanceOf(listed, &call) : listed;
+    if (!other || other == before)
       continue;
     if (before && (!before->samePrefix(*other, position) || !adopt(other)))
       continue;
@@ -439,10 +443,14 @@ void Run::write(TensorImpl *target, const Step &s) {
 bool Run::endsHere() {
   if (position == graph->steps.size())
     return true;
-  for (const std::shared_ptr<Recording> &other : segments)
+  for (const std::shared_ptr<Recording> &listed : segments) {
+    if (listed->steps.size() != position || !usable(*listed))
+      continue;
     // Only what the steps so far have met can be bound: the shorter recording has all of it.
-    if (other->steps.size() == position && usable(*other) && graph->samePrefix(*other, position) && adopt(other))
+    std::shared_ptr<Recording> other = listed->dynamic() ? instanceOf(listed, nullptr) : listed;
+    if (other && graph->samePrefix(*other, position) && adopt(other))
       return true;
+  }
   return false;
 }
 
@@ -456,7 +464,7 @@ void Run::observe() {
     leave("a value was looked at where no recording saw that");
     return;
   }
-  start(function.after(*graph));
+  start(function.after(graph->root()));
 }
 
 void Run::leave(const char *reason, std::string expected, std::string came) {
@@ -483,6 +491,11 @@ void Run::finish() {
     return;
   if (graph && position) {
     bool ends = endsHere();
+    if (ends && segmentsSeen == 1 && graph->family && !graph->confirmed) {
+      followed = graph;
+      met = inputs;
+      metTag = tag;
+    }
     flush();
     if (!ends)
       function.noteLeave({}, "the function returned where no recording did");

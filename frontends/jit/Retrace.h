@@ -31,6 +31,11 @@ public:
   /// Computes what is deferred and stops matching; null: nothing to report.
   void leave(const char *reason, std::string expected = {}, std::string came = {});
   bool left() const { return gone; }
+  /// After finish(): the recording that the whole program followed as one segment, the tensors that it met as inputs (not
+  /// owned), and the tag left on tensors; null: it didn't.
+  const std::shared_ptr<Recording> &whole() const { return followed; }
+  const std::vector<TensorImpl *> &lastInputs() const { return met; }
+  uint64_t lastTag() const { return metTag; }
   /// The program has returned.
   void finish();
   /// Another thread needs the content of `s`: its run, if it has one, computes what it defers and leaves.
@@ -59,6 +64,8 @@ private:
   bool admits(const Recording &other) const;
   bool acceptsNumber(const Attr &recorded, const Attr &now);
   bool match(const OpCall &call);
+  /// The instance of a dynamic recording for the sizes of this run, as far as they are known; null: none.
+  std::shared_ptr<Recording> instanceOf(const std::shared_ptr<Recording> &dynamic, const OpCall *call);
   bool matches(const OpCall &call);
   bool matchesStep(const OpCall &call, const Step &s);
   bool resolves(TensorImpl *t, uint32_t want);
@@ -91,6 +98,10 @@ private:
   uint32_t position = 0;
   const Control *incoming = nullptr; // of the call that is being matched
   bool gone = false, leaving = false, alone = true;
+  uint32_t segmentsSeen = 0;
+  std::shared_ptr<Recording> followed;
+  std::vector<TensorImpl *> met;
+  uint64_t metTag = 0;
   uint32_t started = 0;
   std::vector<Slot> slots; // by storage
   bool foreign = false; // some slot is

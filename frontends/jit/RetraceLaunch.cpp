@@ -25,8 +25,8 @@ void Run::compute() {
     s->deleter = [](Storage *x) { release(static_cast<Storage *>(x->context)); };
   }
   if (position == graph->steps.size() && launch(alive)) {
-    graph->launches++;
-    function.prefer(graph);
+    graph->root().launches++;
+    function.prefer(graph->family ? graph->family : graph);
   } else
     interpret(alive);
   for (Slot &s : slots)
@@ -50,7 +50,7 @@ bool Run::fits(const Compiled &c, const std::vector<Storage *> &alive) {
   if (missing.empty())
     return true;
   if (!leaving) // a program that goes on has more alive than at the recorded end
-    function.wantMore(graph, missing);
+    function.wantMore(graph->family ? graph->family : graph, missing);
   return false;
 }
 
@@ -61,15 +61,15 @@ bool Run::launch(const std::vector<Storage *> &alive) {
   struct Scratch {
     std::vector<Storage *> list;
     const Compiled &c;
-    void *arena;
+    Compiled::Arena arena;
     ~Scratch() {
       for (Storage *s : list)
         release(s);
-      if (arena)
+      if (arena.memory)
         c.returnArena(arena);
     }
-  } scratch{{}, *c, c->takeArena()};
-  if (!scratch.arena)
+  } scratch{{}, *c, c->takeArena(*graph)};
+  if (!scratch.arena.memory)
     outOfMemory(c->meta().arena);
   std::vector<void *> ptrs;
   ptrs.reserve(c->meta().results.size() + inputs.size() + 2);
@@ -90,13 +90,13 @@ bool Run::launch(const std::vector<Storage *> &alive) {
   }
   int32_t status = 0;
   ptrs.push_back(&status);
-  ptrs.push_back(scratch.arena);
-  c->entry()(ptrs.data(), nullptr, nullptr, 0, 1);
+  ptrs.push_back(scratch.arena.memory);
+  c->call(ptrs.data(), *graph);
   return status == 0; // a trap has changed no input: the caller interprets, which raises what eager raises
 }
 
 void Run::interpret(const std::vector<Storage *> &alive) {
-  graph->interpreted++;
+  graph->root().interpreted++;
   Interpreter interpreter(*graph);
   interpreter.bindNumbers(numbers);
   for (uint32_t n = 0; n < slots.size(); n++)

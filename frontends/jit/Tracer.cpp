@@ -290,6 +290,7 @@ void Tracer::record(const OpCall &call, TensorImpl *result) {
   if (!operands(call, step) || !place(call, result, step, output))
     return;
   addNode(call, step, output);
+  step.output = output;
   result->tag = tag | step.result;
   r->steps.push_back(step);
 }

@@ -138,6 +138,22 @@ void noteReplay(Compiled *c, jit::Call &call, PyObject *const *args, Py_ssize_t 
     call.returned(arguments, results, tuple);
 }
 
+/// A digest of the tensors' shapes; 0: there are none.
+uint64_t shapesOf(PyObject *const *args, Py_ssize_t n) {
+  uint64_t h = 0;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (!isTensor(args[i]))
+      continue;
+    const TensorImpl *t = implOf(args[i]);
+    auto add = [&](int64_t v) { h = (h ^ uint64_t(v)) * 0x9e3779b97f4a7c15u + (h >> 29); };
+    add(int64_t(i) * 64 + t->rank + 1);
+    for (int k = 0; k < t->rank; k++)
+      add(t->sizes()[k]);
+    h |= 1;
+  }
+  return h;
+}
+
 int64_t largestArgument(PyObject *const *args, Py_ssize_t n) {
   int64_t most = 0;
   for (Py_ssize_t i = 0; i < n; i++)
@@ -156,7 +172,8 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
     Ref result;
     bool recorded;
     {
-      jit::Call call(*c->core, largestArgument(args, PyVectorcall_NARGS(n)));
+      Py_ssize_t all = PyVectorcall_NARGS(n) + (names ? PyTuple_GET_SIZE(names) : 0);
+      jit::Call call(*c->core, largestArgument(args, PyVectorcall_NARGS(n)), shapesOf(args, all));
       recorded = call.tracer();
       result = Ref(PyObject_Vectorcall(c->fn, args, n, names));
       if (!result) {
@@ -164,7 +181,7 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
         throw error;
       }
       call.finish();
-      if (recorded && c->code && !names)
+      if (c->code && !names && call.wantsResults())
         noteReplay(c, call, args, PyVectorcall_NARGS(n), result.get());
     }
     if (recorded && !c->background && !waitForCompiles(c->patience))
@@ -176,12 +193,12 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
 PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *fn;
   const char *name, *file = "";
-  int line = 0, compile = 1, background = 1, interpret = 0, measure = 1, limit = 32;
+  int line = 0, compile = 1, background = 1, interpret = 0, measure = 1, limit = 32, dynamic = 1;
   double patience = 60;
   static const char *names[] = {"fn",        "name",    "file",  "line",     "compile", "background",
-                                "interpret", "measure", "limit", "patience", nullptr};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppid", const_cast<char **>(names), &fn, &name, &file, &line,
-                                   &compile, &background, &interpret, &measure, &limit, &patience))
+                                "interpret", "measure", "limit", "patience", "dynamic", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppidp", const_cast<char **>(names), &fn, &name, &file, &line,
+                                   &compile, &background, &interpret, &measure, &limit, &patience, &dynamic))
     return nullptr;
   if (!PyCallable_Check(fn)) {
     PyErr_Format(PyExc_TypeError, "expected a callable, got %.200s", Py_TYPE(fn)->tp_name);
@@ -197,6 +214,7 @@ PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     o.interpret = interpret;
     o.measure = measure;
     o.maxRecordings = limit;
+    o.dynamic = dynamic;
     auto core = std::make_unique<jit::Function>(std::move(o));
     PyObject *made = check(type->tp_alloc(type, 0));
     Compiled *c = self(made);
@@ -253,10 +271,10 @@ PyObject *tier(PyObject *o, PyObject *) {
 PyObject *counts(PyObject *o, PyObject *) {
   return guarded([&] {
     jit::Function::Counts c = self(o)->core->counts();
-    return check(Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK}", "calls", c.calls, "recorded", c.recorded,
+    return check(Py_BuildValue("{sK sK sK sK sK sK sK sK sK sK sK sK}", "calls", c.calls, "recorded", c.recorded,
                                "retraced", c.retraced, "left", c.left, "recordings", c.recordings, "ready", c.ready,
                                "failed", c.failed, "pending", c.pending, "launches", c.launches, "interpreted",
-                               c.interpreted, "replayed", c.replayed));
+                               c.interpreted, "replayed", c.replayed, "dynamic", c.dynamic));
   });
 }
 
@@ -290,8 +308,10 @@ PyObject *deepCopy(PyObject *o, PyObject *memo) {
   Ref fn(copying ? PyObject_CallMethod(copying.get(), "deepcopy", "OO", c->fn, memo) : nullptr);
   if (!fn || !jit)
     return nullptr;
-  return PyObject_CallMethod(jit.get(), "_compiled", "OOs", fn.get(), c->background ? Py_True : Py_False,
-                             c->core->options().name.c_str());
+  Ref compile(PyObject_GetAttrString(jit.get(), "_compiled"));
+  Ref args(Py_BuildValue("(OOs)", fn.get(), c->background ? Py_True : Py_False, c->core->options().name.c_str()));
+  Ref options(Py_BuildValue("{sO}", "dynamic", c->core->options().dynamic ? Py_True : Py_False));
+  return compile && args && options ? PyObject_Call(compile.get(), args.get(), options.get()) : nullptr;
 }
 
 PyMethodDef methods[] = {

@@ -68,7 +68,9 @@ def compile(  # noqa: A001 - the name is PyTorch's
         fn: a function, or a module: then calls of it are compiled, as its class and `forward` are at each call, and
             all else passes through. Methods that return the module return the compiled one.
         fullgraph: raises Unsupported: a whole-graph guarantee is not implemented.
-        dynamic: None or False; each shape is compiled by itself. True raises Unsupported.
+        dynamic: None and True: a size of the inputs that comes with a second value becomes dynamic; one compiled
+            graph then serves all its values, and the report names the sizes that can't and why. False: each shape is
+            compiled by itself.
         mode: "exact" ("default" is accepted); others raise Unsupported.
         background: False waits for the compiler after each recorded call, a minute at most: then the call goes on,
             and the report says so.
@@ -79,22 +81,18 @@ def compile(  # noqa: A001 - the name is PyTorch's
         raise Unsupported(
             "compile(fullgraph=True): an error instead of eager execution is not implemented"
         )
-    if dynamic:
-        raise Unsupported(
-            "compile(dynamic=True): sizes as inputs of compiled code; each shape is compiled by itself"
-        )
     if mode not in ("exact", "default", None):
         raise Unsupported(f"compile(mode={mode!r}): only mode='exact' is implemented")
     if fn is None:
-        return functools.partial(compile, background=background)
+        return functools.partial(compile, background=background, dynamic=dynamic)
     if not callable(fn):
         raise TypeError(f"compile() expects a function or a module, got {type(fn).__name__}")
     nn = sys.modules.get("torchc.nn")
     if nn is not None and isinstance(fn, nn.Module):
         from torchc.jit._module import CompiledModule
 
-        return CompiledModule(fn, background=background)
-    return _compiled(fn, background)
+        return CompiledModule(fn, background=background, dynamic=dynamic is not False)
+    return _compiled(fn, background, dynamic=dynamic is not False)
 
 
 def _compiled(

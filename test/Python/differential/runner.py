@@ -1,7 +1,7 @@
 """Runs programs every way and reports the first difference with a minimal program text.
 
 Ways: `eager`; `retrace` and `replay`, compiled functions called again and again, the last time with other values;
-`artefact`, a shared library made ahead of time. The oracle is what each is compared with.
+`sizes`, one compiled function called with inputs of other sizes, which one compiled graph serves where it can; `artefact`, a shared library made ahead of time. The oracle is what each is compared with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .backends import OracleBackend, TorchcBackend, difference
 from .program import Outcome, Program, run
 
 ORACLE = OracleBackend()
-WAYS = ("eager", "retrace", "replay", "artefact")
+WAYS = ("eager", "retrace", "replay", "sizes", "artefact")
 
 
 @dataclass
@@ -79,11 +79,51 @@ def check(program: Program, torchc: Any, report: Report, ways: Iterable[str] = (
         report.count("eager")
         if not _same(program, want, run(program, backend), "eager", report):
             return False
+    if "sizes" in ways and not _check_sizes(program, backend, report):
+        return False
     return all(
         _check_compiled(program, backend, want, way, report)
         for way in ("retrace", "replay")
         if way in ways
     )
+
+
+def other_sizes(program: Program, old: int, new: int) -> dict[str, Arr]:
+    """Inputs with `new` in the place of each dimension of size `old`; integers are repeated: they may be indices."""
+    rng = np.random.default_rng([program.seed, old, new])
+    out = {}
+    for name, arr in program.inputs.items():
+        shape = tuple(new if n == old else n for n in arr.shape)
+        if shape == arr.shape:
+            out[name] = arr
+        elif arr.dtype.is_float:
+            out[name] = salted(rng, shape, arr.dtype)
+        else:
+            count = int(np.prod(shape, dtype=int))
+            flat = np.resize(arr.data.reshape(-1), count) if arr.data.size else np.zeros(count)
+            out[name] = Arr(arr.dtype, flat.astype(arr.data.dtype).reshape(shape))
+    return out
+
+
+def _check_sizes(program: Program, backend: TorchcBackend, report: Report) -> bool:
+    """One compiled function with one size of its inputs changing. Sizes that its text can't take must raise."""
+    from torchc.jit import _compiled
+
+    sizes = [n for arr in program.inputs.values() for n in arr.shape if n > 1]
+    if not sizes:
+        return True
+    old = max(sorted(set(sizes)), key=sizes.count)
+    function = _compiled(program.function(backend.F), background=False, measure=False)
+    for new in (old, old + 3, old + 3, old, 2 * old + 1, 1, 0, old + 3):
+        inputs = other_sizes(program, old, new)
+        reference = run(program, ORACLE, inputs=inputs)
+        got = run(program, backend, function, inputs)
+        if not _same(program, reference, got, f"sizes {old} -> {new}", report):
+            report.failures[-1] += "\n" + function.report()
+            return False
+    if function.counts()["dynamic"]:
+        report.count("sizes")
+    return True
 
 
 def _check_compiled(

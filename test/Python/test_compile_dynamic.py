@@ -1,0 +1,286 @@
+"""Sizes that change from call to call: one compiled graph serves them all, with the bits of eager."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from compiled import bits, needs_compiler
+from test_compile import compiled  # noqa: F401 - the fixture
+
+torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
+from torchc import nn  # noqa: E402
+
+F = nn.functional
+
+
+def serve(compiled: Any, fn: Any, make: Any, sizes: Any, learn: int = 3) -> Any:  # noqa: F811
+    """Runs fn eagerly and compiled at each size; what the first `learn` sizes taught must serve all others."""
+    other = compiled(fn)
+    before: dict[str, int] = {}
+    for i, n in enumerate(sizes):
+        a, b = make(n), make(n)
+        want, got = fn(*a), other(*b)
+        assert bits(want) == bits(got), f"size {n}\n{other.report()}"
+        assert bits(list(a)) == bits(list(b)), f"size {n}\n{other.report()}"
+        if i + 1 == learn:
+            before = other.counts()
+    after = other.counts()
+    assert after["dynamic"] == after["recordings"] == 1, other.report()
+    assert after["recorded"] == before["recorded"] == 2, other.report()
+    assert after["left"] == before["left"], other.report()
+    ran = after["launches"] + after["interpreted"] + after["replayed"]
+    ran -= before["launches"] + before["interpreted"] + before["replayed"]
+    assert ran >= len(sizes) - learn, other.report()
+    if after["ready"]:
+        assert after["interpreted"] == before["interpreted"], other.report()
+    return other
+
+
+def numbers(*shape: int) -> Any:
+    torch.manual_seed(7)
+    return torch.rand(*shape) - 0.5
+
+
+def classes(n: int) -> Any:
+    return torch.arange(n) * 7 % 4
+
+
+W = numbers(4, 6)
+KERNEL = numbers(3, 2, 3, 3)
+SIZES = (4, 7, 7, 1, 0, 3, 64, 129, 4, 2)
+
+PROGRAMS = {
+    "pointwise": (lambda x: (x * 2 + 1).exp() - x, lambda n: (numbers(n, 4),)),
+    "one dimension": (lambda x: (x + 1).sqrt() * x, lambda n: (numbers(n),)),
+    "inner dimension": (lambda x: (x * 2 + 1).tanh(), lambda n: (numbers(3, n),)),
+    "rows added": (lambda x: x * W[0, :4] + W[1, :4], lambda n: (numbers(n, 4),)),
+    "columns added": (lambda x, y: x * y + 1, lambda n: (numbers(n, 4), numbers(n, 1))),
+    "matmul": (lambda x: (x @ W).relu(), lambda n: (numbers(n, 4),)),
+    "contraction": (lambda x, y: x.t() @ y, lambda n: (numbers(n, 4), numbers(n, 3))),
+    "batched": (lambda x, y: x @ y, lambda n: (numbers(n, 3, 4), numbers(n, 4, 2))),
+    "square": (lambda x: x @ x.t() + 1, lambda n: (numbers(n, 4),)),
+    "transposed": (lambda x: x.t() * 2 + 1, lambda n: (numbers(n, 4),)),
+    "turned": (lambda x: x.permute(2, 0, 1) * 2 + 1, lambda n: (numbers(n, 3, 4),)),
+    "sums": (lambda x: (x.sum(0), (x * 2).sum(1), x.sum()), lambda n: (numbers(n, 4),)),
+    "middle": (lambda x: x.sum(1) * 2, lambda n: (numbers(3, n, 4),)),
+    "mean": (lambda x: x.mean() + x.mean(0) * 2, lambda n: (numbers(n, 4),)),
+    "softmax": (
+        lambda x: torch.softmax(x, 1) * torch.log_softmax(x * 2, 1),
+        lambda n: (numbers(n, 4),),
+    ),
+    "softmax over": (lambda x: torch.softmax(x, 1) * 2, lambda n: (numbers(3, n),)),
+    "running": (lambda x: x.cumsum(0) + x.cumsum(1), lambda n: (numbers(n, 4),)),
+    "layer norm": (lambda x: F.layer_norm(x * 2, (4,)) + 1, lambda n: (numbers(n, 4),)),
+    "flattened": (lambda x: x.reshape(-1, 4) * 2 + 1, lambda n: (numbers(n, 3, 4),)),
+    "flat": (lambda x: (x * 2).reshape(-1) + 1, lambda n: (numbers(n, 3, 4),)),
+    "one row": (lambda x: x.flatten(1) * 2, lambda n: (numbers(n, 3, 4),)),
+    "joined": (lambda x: torch.cat([x, x * 2, W[:, :4]]) + 1, lambda n: (numbers(n, 4),)),
+    "joined columns": (lambda x: torch.cat([x, x * 2], 1) + 1, lambda n: (numbers(n, 4),)),
+    "stacked": (lambda x: torch.stack([x, x + 1], 1) * 2, lambda n: (numbers(n, 4),)),
+    "columns cut": (lambda x: x[:, 1:3] * 2 + x[:, :2], lambda n: (numbers(n, 4),)),
+    "columns written": (
+        lambda x: (lambda y: (y[:, 1:3].add_(5), y * 1)[1])(x * 2),
+        lambda n: (numbers(n, 4),),
+    ),
+    "in place": (lambda x: x.add_(1).mul_(2) + 1, lambda n: (numbers(n, 4),)),
+    "made": (lambda x: torch.zeros(x.shape[0], 2) + x[:, :2], lambda n: (numbers(n, 4),)),
+    "counted": (lambda x: torch.arange(x.shape[0]) * 2 + x, lambda n: (numbers(n),)),
+    "size as number": (lambda x: x * x.shape[0] + 1, lambda n: (numbers(n, 4),)),
+    "expanded": (lambda x: W[0].expand(x.shape[0], 6) * x[:, :1], lambda n: (numbers(n, 4),)),
+    "rows looked up": (lambda x: W[x] * 2, lambda n: (classes(n),)),
+    "picked": (lambda x, y: x.gather(1, y.unsqueeze(1)) * 2, lambda n: (numbers(n, 4), classes(n))),
+    "added at": (
+        lambda x, y: torch.zeros(4, 3).index_add(0, y, x * 1.5) + 1,
+        lambda n: (numbers(n, 3), classes(n)),
+    ),
+    "loss": (lambda x, y: F.cross_entropy(x * 2, y) * 3, lambda n: (numbers(n, 4), classes(n))),
+    "convolution": (lambda x: F.conv2d(x, KERNEL).relu() * 2, lambda n: (numbers(n, 2, 6, 5),)),
+    "pool": (lambda x: F.max_pool2d(x * 2, 2) + 1, lambda n: (numbers(n, 2, 6, 4),)),
+    "half": (lambda x: (x.half() * 2 + 1).float().sum(1), lambda n: (numbers(n, 4),)),
+    "integers": (lambda x: x * 3 + (x > 1).to(torch.int64), lambda n: (classes(n),)),
+    "largest": (lambda x: x.argmax(1) + (x * 2).argmin(1), lambda n: (numbers(n, 4),)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_size(compiled: Any, name: str) -> None:  # noqa: F811
+    fn, make = PROGRAMS[name]
+    serve(compiled, fn, make, SIZES)
+
+
+def trained(compile_step: Any, model: Any, shape: tuple[int, ...], momentum: float = 0.9) -> Any:
+    """Two epochs of data whose last batch is short."""
+    torch.manual_seed(0)
+    network = model()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1, momentum=momentum)
+    data = torch.utils.data.TensorDataset(numbers(29, *shape), classes(29))
+    loader = torch.utils.data.DataLoader(data, batch_size=8)
+
+    def step(x: Any, y: Any) -> Any:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(network(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    fn = compile_step(step) if compile_step else step
+    losses = [fn(x, y) for _ in range(4) for x, y in loader]
+    return fn, bits([losses, list(network.parameters())])
+
+
+def mlp() -> Any:
+    return nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 4))
+
+
+def cnn() -> Any:
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 4)
+    )
+
+
+@pytest.mark.parametrize("model, shape", [(mlp, (6,)), (cnn, (2, 6, 6))])
+def test_training_with_a_short_last_batch(compiled: Any, model: Any, shape: Any) -> None:  # noqa: F811
+    _, want = trained(None, model, shape)
+    fn, got = trained(compiled, model, shape)
+    assert want == got, fn.report()
+    counts = fn.counts()
+    assert "dynamic (s0 = dimension 0 of input" in fn.report()
+    assert counts["dynamic"] == 1, fn.report()
+    assert counts["launches"] + counts["interpreted"] >= 8, fn.report()
+
+
+def test_two_sizes(compiled: Any) -> None:  # noqa: F811
+    def fn(x: Any, y: Any) -> Any:
+        return x @ y + x.sum(1, keepdim=True)
+
+    other = compiled(fn)
+    for n, m in ((4, 3), (5, 7), (5, 7), (1, 1), (0, 2), (2, 0), (9, 9), (64, 33)):
+        a = numbers(n, 4), numbers(4, m)
+        assert bits(fn(*a)) == bits(other(*a)), other.report()
+    counts = other.counts()
+    assert counts["dynamic"] == counts["recordings"] == 1, other.report()
+    assert counts["recorded"] == 2, other.report()
+
+
+def test_sizes_that_were_equal_may_part(compiled: Any) -> None:  # noqa: F811
+    def fn(x: Any, y: Any) -> Any:
+        return (x * 2).sum(0) + (y * 3).sum(0)
+
+    other = compiled(fn)
+    for n, m in ((4, 4), (5, 5), (6, 6), (3, 8), (3, 8), (8, 3), (2, 2), (1, 9)):
+        a = numbers(n, 4), numbers(m, 4)
+        assert bits(fn(*a)) == bits(other(*a)), other.report()
+    assert other.counts()["recordings"] == 1, other.report()
+    assert "s1 = dimension 0 of input 1" in other.report()
+
+
+def test_broadcasting_is_another_recording(compiled: Any) -> None:  # noqa: F811
+    def fn(x: Any, y: Any) -> Any:
+        return x * y + 1
+
+    other = compiled(fn)
+    for n, m in (
+        (4, 4),
+        (6, 6),
+        (6, 6),
+        (1, 6),
+        (1, 9),
+        (1, 9),
+        (7, 1),
+        (8, 1),
+        (8, 1),
+        (5, 5),
+        (1, 1),
+    ):
+        a = numbers(n, 3), numbers(m, 3)
+        assert bits(fn(*a)) == bits(other(*a)), other.report()
+    with pytest.raises(RuntimeError, match="must match"):
+        other(numbers(3, 3), numbers(2, 3))
+
+
+def test_python_that_looks_at_the_size(compiled: Any) -> None:  # noqa: F811
+    def fn(x: Any) -> Any:
+        y = x * 2 + 1
+        return y if x.shape[0] > 5 else y.sum(0)
+
+    other = compiled(fn)
+    for n in (6, 7, 8, 8, 3, 3, 4, 4, 9, 2, 12, 5):
+        x = numbers(n, 3)
+        assert bits(fn(x)) == bits(other(x)), f"{n} {other.report()}"
+
+
+@needs_compiler
+def test_replay_waits_until_the_program_was_seen_with_the_sizes() -> None:
+    from torchc.jit import _compiled
+
+    def fn(x: Any, y: Any) -> Any:
+        z = x * y + 2
+        return z, z - x
+
+    other = _compiled(fn, False, measure=False)
+    for n in (4, 7, 7, 7, 9, 9, 9, 4, 4, 4, 1, 1, 0, 0):
+        a = numbers(n, 3), numbers(n, 3)
+        assert bits(fn(*a)) == bits(other(*a)), other.report()
+    counts = other.counts()
+    assert counts["dynamic"] == counts["recordings"] == 1, other.report()
+    assert counts["replayed"] == 7, other.report()
+    with pytest.raises(RuntimeError, match="must match"):
+        other(numbers(4, 3), numbers(7, 3))
+
+
+def test_errors_of_a_size(compiled: Any) -> None:  # noqa: F811
+    other = compiled(lambda x: x.reshape(-1, 6).amax(0) * 2)
+    for n in (4, 6, 6, 8):
+        x = numbers(n, 3)
+        assert bits(x.reshape(-1, 6).amax(0) * 2) == bits(other(x)), other.report()
+    with pytest.raises(RuntimeError, match="invalid for input of size 15"):
+        other(numbers(5, 3))
+    with pytest.raises(Exception, match="amax"):
+        other(numbers(0, 6))
+
+
+def test_what_stays_constant_says_why(compiled: Any) -> None:  # noqa: F811
+    def fn(x: Any) -> Any:
+        return F.max_pool2d(x * 2, 2) + 1  # floor of half the height
+
+    other = compiled(fn)
+    for n in (6, 9, 9, 12, 12, 6):
+        x = numbers(1, 2, n, 4)
+        assert bits(fn(x)) == bits(other(x)), other.report()
+    assert "stay constants" in other.report()
+    assert other.counts()["dynamic"] == 0
+
+
+def test_dynamic_false(compiled: Any) -> None:  # noqa: F811
+    from torchc.jit import _compiled
+
+    other = _compiled(lambda x: x * 2 + 1, True, interpret=True, measure=False, dynamic=False)
+    for n in (3, 4, 5, 3, 4, 5):
+        other(numbers(n))
+    assert other.counts()["dynamic"] == 0
+    assert other.counts()["recordings"] == 3
+
+
+def test_random_numbers(compiled: Any) -> None:  # noqa: F811
+    def fn(x: Any) -> Any:
+        torch.manual_seed(x.shape[1])
+        return torch.rand(x.shape[0], 3) + F.dropout(x, 0.5)
+
+    other = compiled(fn)
+    for n in (4, 5, 5, 1, 0, 40):
+        x = numbers(n, 3)
+        assert bits(fn(x)) == bits(other(x)), other.report()
+
+
+def test_gradients_outside(compiled: Any) -> None:  # noqa: F811
+    other = compiled(lambda x, w: ((x @ w).relu() ** 2).mean())
+    for n in (4, 5, 5, 1, 7, 32):
+        got = []
+        for f in (lambda x, w: ((x @ w).relu() ** 2).mean(), other):
+            x, w = numbers(n, 4).requires_grad_(), numbers(4, 3).requires_grad_()
+            f(x, w).backward()
+            got.append(bits([x.grad, w.grad]))
+        assert got[0] == got[1], other.report()
+    assert other.counts()["dynamic"] == 1, other.report()

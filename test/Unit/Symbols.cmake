@@ -1,0 +1,1 @@
+torchc_unit_test(SymbolsTest SOURCES SymbolsTest.cpp)
