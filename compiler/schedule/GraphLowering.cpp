@@ -13,8 +13,9 @@ bool GraphLowering::fail(Operation *op, std::string text) {
 }
 
 unsigned GraphLowering::newBuffer(DType dtype, int64_t elements) {
-  constexpr int64_t most = int64_t(1) << 47; // what a process can address; sums of sizes stay within 64 bits
-  if (elements > most / itemSize(dtype)) {
+  // What a process can address, so that sums of sizes stay within 64 bits. At the symbols' point all is far larger.
+  int64_t most = int64_t(1) << (b.symbols.empty() ? 47 : 61);
+  if (elements < 0 || elements > most / itemSize(dtype)) {
     diag.fail(ErrorKind::Memory, "a value of " + std::to_string(elements) + " elements doesn't fit into memory");
     elements = 0;
   }
