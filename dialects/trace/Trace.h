@@ -61,7 +61,7 @@ struct TraceSource {
   uint32_t line = 0;
 };
 
-/// A size unknown until run time, with the value seen while recording and the range it may take.
+/// A size unknown until run time: the value that it has in the trace (rules/Symbols.h), and its range.
 struct TraceSymbol {
   uint32_t name = 0; // string index
   int64_t hint = 0, min = 0, max = std::numeric_limits<int64_t>::max();

@@ -165,6 +165,8 @@ private:
     }
     if (out->rank != r.values[s.output].rank)
       return fail("another rank");
+    if (numElements(out->rank, out->sizes()) < 0)
+      return fail("too many elements");
     const Attr *a = attrsOf(s);
     int64_t elements = 0;
     if (opInfo(s.op).shape == ShapeRule::Slice)
@@ -176,11 +178,9 @@ private:
     offsetRange(sizes.size(), sizes.data(), strides.data(), low, high);
     if (sizes.numel() && (offset + low * item < 0 || offset + (high + 1) * item > r.storages[x.storage].nbytes))
       return fail("it reaches beyond its memory");
-    if (s.output == s.result) {
-      setLayout(r, s.output, sizes, strides, offset);
-      return true;
-    }
     setLayout(r, s.output, sizes, strides, offset);
+    if (s.output == s.result)
+      return true;
     return sameLayout(r, r.values[s.output], r, r.values[s.result]) || fail("a view that is no longer another one");
   }
 

@@ -208,6 +208,69 @@ TEST(Pipeline, DifferentiatesATraceWithoutBackward) {
   EXPECT_EQ(run.floats(3), db);
 }
 
+TEST(Pipeline, OneObjectServesAllSizesOfASymbol) {
+  Program p;
+  const int64_t n = (*Symbols::choose(1, 64))[0], zero = 0; // the program is written down at n
+  p.t.addSymbol("s0", n);
+  uint32_t x = p.input({n, 3}), w = p.input({3, 4});
+  uint32_t y = p.op(OpId::Relu, {p.op(OpId::Matmul, {x, w}, {}, {n, 4})}, {}, {n, 4});
+  uint32_t turned = p.view(OpId::Transpose, y, {Attr::integer(0), Attr::integer(1)}, {4, n}, {1, 4});
+  uint32_t z = p.op(OpId::Mul, {turned, traceNone}, {num(2)}, {4, n});
+  uint32_t total = p.op(OpId::Sum, {y}, {Attr::ints(&zero, 1), Attr::boolean(false)}, {4});
+  for (uint32_t v : {y, z, total})
+    p.t.addOutput(v);
+  Execution run(p);
+  ASSERT_TRUE(run.code);
+  Floats ws = numbers(12, 2);
+  for (int64_t rows : {5, 1, 0, 17, 130}) {
+    int64_t bytes = -1;
+    void *ask[] = {&bytes};
+    run.code->entry()(ask, &rows, nullptr, 0, 0);
+    ASSERT_GE(bytes, 0) << rows;
+    EXPECT_EQ(bytes % 64, 0);
+    size_t m = size_t(rows);
+    Floats xs = numbers(m * 3, int(rows)), ys(m * 4 + 1, -7), zs(m * 4 + 1, -7), sums(4, -7), want(m * 4), wantSums(4);
+    for (size_t i = 0; i < m; i++)
+      for (size_t j = 0; j < 4; j++) {
+        float v = 0;
+        for (size_t k = 0; k < 3; k++)
+          v += xs[i * 3 + k] * ws[k * 4 + j];
+        wantSums[j] += want[i * 4 + j] = std::fmax(v, 0.0f);
+      }
+    void *arena = std::aligned_alloc(64, size_t(bytes) + 64);
+    int32_t status = 0;
+    void *ptrs[] = {ys.data(), zs.data(), sums.data(), xs.data(), ws.data(), &status, arena};
+    run.code->entry()(ptrs, &rows, nullptr, 0, 1);
+    std::free(arena);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(sums, wantSums) << rows;
+    EXPECT_EQ(ys.back(), -7) << "written beyond its end";
+    EXPECT_EQ(zs.back(), -7) << "written beyond its end";
+    for (size_t i = 0; i < m; i++)
+      for (size_t j = 0; j < 4; j++) {
+        EXPECT_EQ(ys[i * 4 + j], want[i * 4 + j]) << i << " " << j;
+        EXPECT_EQ(zs[j * m + i], 2 * want[i * 4 + j]) << i << " " << j;
+      }
+  }
+}
+
+TEST(Pipeline, RefusesWhatIsNoPolynomialOfASymbol) {
+  Program p;
+  const int64_t n = (*Symbols::choose(1, 64))[0];
+  p.t.addSymbol("s0", n);
+  uint32_t x = p.input({n, 2});
+  p.t.addOutput(
+      p.op(OpId::Relu,
+           {p.view(OpId::Slice, x, {Attr::integer(0), Attr::integer(0), Attr::integer(n / 2), Attr::integer(1)},
+                   {n / 2, 2}, {2, 1})},
+           {}, {n / 2, 2}));
+  compiler::PipelineOptions options;
+  compiler::Compiled out;
+  Diag diag;
+  EXPECT_FALSE(compiler::runPipeline(p.t, options, out, diag));
+  EXPECT_NE(diag.text.find("no polynomial"), std::string::npos) << diag.text;
+}
+
 TEST(Pipeline, StopsAtEveryTextualStage) {
   Program p;
   uint32_t x = p.input({8});
