@@ -44,12 +44,8 @@ private:
 
   //===-- the same program but for integers ---------------------------------------------------------------------===//
 
-  static bool sameForm(const Attr &x, const Attr &y) {
-    if (x.tag != y.tag || x.size != y.size)
-      return false;
-    return x.tag == AttrTag::Int || x.tag == AttrTag::IntList || x == y;
-  }
-  bool sameForm() const {
+  static bool integers(const Attr &x) { return x.tag == AttrTag::Int || x.tag == AttrTag::IntList; }
+  bool sameForm() {
     if (a.steps.size() != b.steps.size() || a.ins != b.ins || a.defaultType != b.defaultType ||
         a.storages.size() != b.storages.size() || a.values.size() < b.values.size() ||
         a.inputs.size() < b.inputs.size())
@@ -76,9 +72,13 @@ private:
         return false;
       if (x.control != traceNone && a.controls[x.control]->loop != b.controls[y.control]->loop)
         return false;
-      for (uint32_t k = 0; k < x.numAttrs; k++)
-        if (!sameForm(a.attrs[x.firstAttr + k], b.attrs[y.firstAttr + k]))
+      for (uint32_t k = 0; k < x.numAttrs; k++) {
+        const Attr &p = a.attrs[x.firstAttr + k], &q = b.attrs[y.firstAttr + k];
+        if (p.tag != q.tag || p.size != q.size)
           return false;
+        if (!integers(p) && !(p == q))
+          odd = &y;
+      }
     }
     return true;
   }
@@ -104,7 +104,9 @@ private:
     }
     if (pairs.empty() && attributesMove())
       fail("arguments of ops that change and are no size of an input");
-    return !pairs.empty();
+    else if (!pairs.empty() && odd)
+      fail("an argument of " + std::string(opInfo(odd->op).name) + "() that changes and is no integer");
+    return why.empty() && !pairs.empty();
   }
   bool attributesMove() const {
     for (size_t i = 0; i < b.steps.size(); i++)
@@ -361,6 +363,7 @@ private:
   std::vector<Pair> pairs; // by symbol
   std::vector<SymbolPlace> places;
   Symbols symbols;
+  const Step *odd = nullptr; // a step with another argument than an integer that changes
 };
 
 } // namespace

@@ -1,1 +1,1 @@
-torchc_unit_test(SymbolsTest SOURCES SymbolsTest.cpp)
+torchc_unit_test(SymbolsTest SOURCES SymbolsTest.cpp LIBS torchc_rules)
