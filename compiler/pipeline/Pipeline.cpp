@@ -176,6 +176,8 @@ private:
       return diag.fail(ErrorKind::NotImplemented,
                        "at most " + std::to_string(maxSymbols) + " symbols, got " + std::to_string(point.size()));
     out.plan.symbols = builder.symbols = Symbols(point);
+    if (!sizesAreRead(main, builder.symbols))
+      return false;
     schedule::GraphLowering lowering(main.front(), builder, uses, strides, diag);
     if (!lowering.run(out.plan))
       return false;
@@ -184,6 +186,21 @@ private:
     if (builder.unreadable)
       return diag.fail(ErrorKind::NotImplemented, "a size that is no polynomial of the dynamic sizes");
     out.meta = metaJson(trace, *imported, out);
+    return true;
+  }
+
+  /// Is each size of each tensor a polynomial of the symbols? Products of others might look like one: 2 * (n / 2).
+  bool sizesAreRead(func::FuncOp main, const Symbols &symbols) {
+    auto fits = [&](Value v) {
+      return llvm::all_of(cast<RankedTensorType>(v.getType()).getShape(), [&](int64_t d) { return symbols.read(d); });
+    };
+    for (Value a : main.getArguments())
+      if (!symbols.empty() && !fits(a))
+        return diag.fail(ErrorKind::NotImplemented, "an input has a size that is no polynomial of the dynamic sizes");
+    for (Operation &op : main.front().without_terminator())
+      if (!symbols.empty() && !llvm::all_of(op.getResults(), fits))
+        return diag.fail(ErrorKind::NotImplemented,
+                         nodeOf(op.getLoc()) + "a size that is no polynomial of the dynamic sizes");
     return true;
   }
 
