@@ -7,7 +7,7 @@ Symbols::Symbols(std::span<const int64_t> point) : values(point.begin(), point.e
   if (values.empty())
     return;
   // Factors of half a step between two products would be read in two ways.
-  bound = values[0] / 8;
+  bound = values[0] / (values.size() == 1 ? 8 : 4);
   for (int p = 1; p < products(); p++) {
     product[p] = 1;
     for (size_t s = 0; s < values.size(); s++)
@@ -38,10 +38,11 @@ static int64_t primeFrom(int64_t n) {
 
 std::optional<Symbols> Symbols::choose(size_t count, int64_t largest, int attempt) {
   constexpr int64_t least = 1 << 13, most = int64_t(1) << 30;
-  if (count > maxSymbols || largest > most / 64)
+  const int64_t room = count == 1 ? 64 : 8; // products of two leave less
+  if (count > maxSymbols || largest > most / room)
     return std::nullopt;
   std::vector<int64_t> values;
-  int64_t first = std::max(least, 64 * largest);
+  int64_t first = std::max(least, room * largest);
   for (int i = 0; i <= attempt; i++)
     first = primeFrom(first + 1);
   values.push_back(first);

@@ -61,7 +61,8 @@ std::shared_ptr<Recording> Function::joinSizes(Segments &list, const Recording &
   if (!settings.dynamic || !segment.refused.empty())
     return nullptr;
   std::string reason;
-  for (size_t n = list.size(); n-- > 0;) {
+  int tries = 4; // each works through the whole program
+  for (size_t n = list.size(); n-- > 0 && tries;) {
     std::shared_ptr<Recording> earlier = list[n];
     if (!earlier->refused.empty())
       continue;
@@ -69,6 +70,7 @@ std::shared_ptr<Recording> Function::joinSizes(Segments &list, const Recording &
     std::shared_ptr<Recording> made = Recording::joinSizes(*earlier, segment, why);
     if (!made) {
       reason = reason.empty() ? why : reason;
+      tries -= !why.empty();
       continue;
     }
     auto failed = std::find_if(list.begin(), list.end(), [&](auto &r) {

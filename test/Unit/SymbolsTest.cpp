@@ -60,6 +60,8 @@ TEST(Symbols, HasNoPointForTooLargeConstants) {
   EXPECT_FALSE(Symbols::choose(1, int64_t(1) << 40));
   EXPECT_FALSE(Symbols::choose(3, 1));
   EXPECT_TRUE(Symbols::choose(1, 1 << 20));
+  EXPECT_TRUE(Symbols::choose(2, 1 << 15));
+  EXPECT_FALSE(Symbols::choose(2, 1 << 17));
   EXPECT_NE((*Symbols::choose(1, 10, 0))[0], (*Symbols::choose(1, 10, 1))[0]);
 }
 
