@@ -307,7 +307,7 @@ def test_decorator_and_method():
 def test_bad_arguments():
     with pytest.raises(TypeError, match="function or a module"):
         torch.compile(3)
-    for options in ({"fullgraph": True}, {"dynamic": True}, {"mode": "fast"}):
+    for options in ({"fullgraph": True}, {"mode": "fast"}):
         with pytest.raises(NotImplementedError):
             torch.compile(lambda x: x, **options)
 

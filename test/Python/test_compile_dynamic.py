@@ -263,6 +263,18 @@ def test_dynamic_false(compiled: Any) -> None:  # noqa: F811
     assert other.counts()["recordings"] == 3
 
 
+@needs_compiler
+def test_the_argument_of_compile() -> None:
+    for dynamic, want in ((None, 1), (True, 1), (False, 0)):
+        for fn in (
+            torch.compile(lambda x: x * 3 + 2, dynamic=dynamic, background=False),
+            torch.compile(dynamic=dynamic, background=False)(lambda x: x * 3 + 2),
+        ):
+            for n in (3, 4, 5, 5):
+                fn(numbers(n))
+            assert fn.counts()["dynamic"] == want, fn.report()
+
+
 def test_random_numbers(compiled: Any) -> None:  # noqa: F811
     def fn(x: Any) -> Any:
         torch.manual_seed(x.shape[1])
