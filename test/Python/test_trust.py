@@ -63,6 +63,13 @@ def test_eager_and_retrace(torchc: Any, report: Report) -> None:
     assert report.runs["retrace"] > 0.95 * COUNT, report.fell_back[:3]
 
 
+def test_other_sizes(torchc: Any, report: Report) -> None:
+    """Eager against one compiled graph that serves sizes as they come."""
+    for program in programs(60, 0):
+        check(program, torchc, report, ("sizes",))
+    assert report.runs["sizes"] > 30
+
+
 def test_replay(torchc: Any, report: Report) -> None:
     for program in programs(COUNT, 0, arithmetic=True):
         check(program, torchc, report, ("replay",))
