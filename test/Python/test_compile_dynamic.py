@@ -296,3 +296,62 @@ def test_gradients_outside(compiled: Any) -> None:  # noqa: F811
             got.append(bits([x.grad, w.grad]))
         assert got[0] == got[1], other.report()
     assert other.counts()["dynamic"] == 1, other.report()
+
+
+def test_graphs_of_cond_and_while_loop_stay_of_one_size(compiled: Any) -> None:  # noqa: F811
+    def branch(x: Any) -> Any:
+        y = x * 2
+        return torch.cond(y.sum() > 0, lambda y: y * 3, lambda y: y - 1, (y,)) + 1
+
+    def loop(x: Any) -> Any:
+        y = x * 2 + 1
+        return torch.while_loop(lambda y: y.sum() < 40, lambda y: (y * 2 + 1,), (y,))[0] - 1
+
+    for fn, name in ((branch, "cond"), (loop, "while_loop")):
+        other = compiled(fn)
+        for n in (4, 7, 7, 4, 9, 9, 7):
+            x = numbers(n, 3).abs()
+            assert bits(fn(x)) == bits(other(x)), other.report()
+        assert other.counts()["dynamic"] == 0, other.report()
+        assert f"the graphs of {name}() are recorded for one size" in other.report()
+
+
+def test_arrays_of_other_libraries(compiled: Any) -> None:  # noqa: F811
+    np = pytest.importorskip("numpy")
+
+    def fn(x: Any, array: Any) -> Any:
+        y = x * 2
+        array[0] = 50  # between two reads
+        return y + x
+
+    other = compiled(fn)
+    for n in (4, 7, 7, 9, 9, 2, 4, 7):
+        got = []
+        for f in (fn, other):
+            array = np.arange(n * 3, dtype=np.float32).reshape(n, 3)
+            got.append(bits(f(torch.from_numpy(array), array)))
+        assert got[0] == got[1], f"{n} {other.report()}"
+
+
+def test_sizes_are_written_where_memory_is_shared(compiled: Any) -> None:  # noqa: F811
+    """A dynamic recording that writes its input isn't for memory of other libraries, nor for aliasing arguments."""
+    np = pytest.importorskip("numpy")
+
+    def fn(x: Any, y: Any) -> Any:
+        z = x + y
+        x.mul_(2)
+        return z + y
+
+    other = compiled(fn)
+    for n, how in [(4, 0), (7, 0), (7, 0), (9, 0)] + [
+        (n, h) for n in (9, 5) for h in (1, 2, 3, 0)
+    ] * 2:
+        got = []
+        for f in (fn, other):
+            array = np.arange(n * n, dtype=np.float32).reshape(n, n)
+            x = torch.from_numpy(array) if how == 1 else torch.from_numpy(array).clone()
+            y = x if how == 2 else x.t() if how == 3 else torch.ones(n, n)
+            result = f(x, y)
+            got.append(bits([result, x, y, torch.from_numpy(array.copy())]))
+        assert got[0] == got[1], f"{n} {how} {other.report()}"
+    assert other.counts()["dynamic"] >= 1, other.report()

@@ -1,5 +1,6 @@
 // Recordings that differ in sizes become one (J5), interpreted.
 #include "JitCoreSupport.h"
+#include "frontends/jit/Control.h"
 
 using namespace torchc;
 using namespace torchc::jit;
@@ -69,6 +70,43 @@ TEST(JitSizes, EachSizeByItselfWhenNotWanted) {
   }
   EXPECT_EQ(f.counts().dynamic, 0u);
   EXPECT_EQ(f.counts().recordings, 2u);
+}
+
+TEST(JitSizes, GraphsOfACondStayOfOneSizeAndSaySo) {
+  Subject s;
+  serve(s, {4, 7, 7, 4, 7, 9, 9}, 3, [](const Tensor &x, int64_t) {
+    Tensor y = mul(x, 2);
+    auto graph = [&](int by) {
+      return recordSubgraph([by](const std::vector<Tensor> &t) { return std::vector<Tensor>{mul(t[0], by)}; }, {y},
+                            "fn");
+    };
+    return add(cond(gt(sum(y), 0), graph(3), graph(5), {y})[0], 1);
+  });
+  Function::Counts c = s.f.counts();
+  EXPECT_EQ(c.dynamic, 0u) << s.f.report();
+  EXPECT_EQ(c.recordings, 3u) << s.f.report();
+  EXPECT_THAT(s.f.report(), HasSubstr("the graphs of cond() are recorded for one size"));
+}
+
+TEST(JitSizes, MemoryThatIsSharedWithinACallIsAnotherProgram) {
+  Subject s;
+  auto program = [](const Tensor &x, const Tensor &y) {
+    Tensor sum = add(x, y);
+    add_(x, 1);
+    return add(sum, y);
+  };
+  for (int64_t n : {4, 7, 7, 9, 9}) {
+    Tensor x = numbers(n, 3), y = numbers(n, 3), a = numbers(n, 3), b = numbers(n, 3);
+    Tensor want = program(x, y), got = s([&] { return program(a, b); });
+    EXPECT_EQ(bytesOf(want), bytesOf(got)) << n << s.f.report();
+  }
+  EXPECT_EQ(s.f.counts().dynamic, 1u) << s.f.report();
+  for (int64_t n : {9, 7, 5, 5, 6}) {
+    Tensor x = numbers(n, 3), a = numbers(n, 3);
+    Tensor want = program(x, x), got = s([&] { return program(a, a); });
+    EXPECT_EQ(bytesOf(want), bytesOf(got)) << n << s.f.report();
+    EXPECT_EQ(bytesOf(x), bytesOf(a)) << n << s.f.report();
+  }
 }
 
 } // namespace
