@@ -22,7 +22,6 @@ void setRequiresGrad(TensorImpl *t, bool on) {
     leafNode(t);
   t->flags = on ? t->flags | FlagRequiresGrad : t->flags & ~FlagRequiresGrad;
   bumpEpoch();
-  noteEffect(Effect::RequiresGrad, t, nullptr, on);
 }
 bool requiresGrad(TensorImpl *t) {
   refreshView(t);
@@ -64,7 +63,6 @@ void setGrad(TensorImpl *t, const Tensor &grad) {
     if (old)
       release(old);
   }
-  noteEffect(Effect::SetGrad, t, grad.impl());
 }
 
 void retainGrad(TensorImpl *t) {
@@ -118,7 +116,7 @@ void setData(TensorImpl *t, const Tensor &other) {
   if (old)
     release(old);
   bumpEpoch();
-  noteEffect(Effect::SetData, t, other.impl());
+  noteEffect(Effect::SetData, t);
 }
 
 static HookHandle registerHook(Node *n, HookBody body) {

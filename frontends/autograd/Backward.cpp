@@ -401,7 +401,6 @@ void Pass::accumulate(Node *n, std::vector<Tensor> &grads) {
   Tensor variable = Tensor::borrow(leaf.variable), g = n->extra ? grads[0] : std::move(grads[0]);
   g = inLayoutOf(variable, g);
   addToLeaf(leaf, g);
-  noteEffect(Effect::SetGrad, leaf.variable, leaf.grad);
   if (!n->extra)
     return;
   for (const std::shared_ptr<HookBody> &h : hooksOf(n))

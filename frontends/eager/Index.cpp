@@ -465,7 +465,7 @@ Scalar item(const Tensor &t) {
              : x->dtype == DType::Bool
                  ? Scalar(*x->data != 0)
                  : (fail(ErrorKind::NotImplemented, "item() of a complex tensor is not implemented"), Scalar());
-  noteEffect(Effect::ReadValue, t.impl(), nullptr, s.bits());
+  noteEffect(Effect::ReadValue, t.impl());
   return s;
 }
 

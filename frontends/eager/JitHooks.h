@@ -18,11 +18,8 @@ struct OpCall {
 
 /// What the program learns about a tensor, or does to it, outside of ops.
 enum class Effect : uint8_t {
-  ReadValue, // item(), bool(), tolist(), printing, an export: `value` holds a scalar's bits
-  SetGrad, // `.grad` was set to `other` (null: None)
-  RequiresGrad, // requires_grad_(value)
-  SetData, // metadata now is that of `other`
-  ManualSeed // value: the seed; no tensor
+  ReadValue, // item(), bool(), tolist(), printing, an export
+  SetData    // its metadata and memory are another tensor's now
 };
 
 struct JitHooks {
@@ -32,11 +29,9 @@ struct JitHooks {
   /// Recording: the call has run and gave `result` (the target of an in-place call or `out=`).
   void (*recordOp)(const OpCall &call, TensorImpl *result);
   /// Recording and retracing: an effect happens now. Retracing finishes pending work first where order matters.
-  void (*effect)(Effect kind, TensorImpl *t, TensorImpl *other, uint64_t value);
+  void (*effect)(Effect kind, TensorImpl *t);
   /// Computes a pending tensor; Runtime error if its run is another thread's.
   void (*materialize)(TensorImpl *t);
-  /// The last reference to a pending tensor is gone. True: the run keeps the block.
-  bool (*pendingDied)(TensorImpl *t);
   /// An op that may not be deferred comes next: compute everything pending in this thread's run.
   void (*flush)();
   /// An op registered at run time comes next: as flush(), and a recording's segment ends here, which is reported.
@@ -51,9 +46,9 @@ inline void materialize(TensorImpl *t) {
   if (TORCHC_UNLIKELY((t->flags & FlagPending) || (threadState.modes.flags & (FlagRecording | FlagRetracing))))
     jitHooks.materialize(t);
 }
-inline void noteEffect(Effect kind, TensorImpl *t, TensorImpl *other = nullptr, uint64_t value = 0) {
+inline void noteEffect(Effect kind, TensorImpl *t) {
   if (TORCHC_UNLIKELY(threadState.modes.flags & (FlagRecording | FlagRetracing)))
-    jitHooks.effect(kind, t, other, value);
+    jitHooks.effect(kind, t);
 }
 
 } // namespace torchc

@@ -58,7 +58,6 @@ Generator &defaultGenerator() {
 void manualSeed(Generator &g, uint64_t seed) {
   g.state()->seed = seed;
   g.state()->ordinal = 0;
-  noteEffect(Effect::ManualSeed, nullptr, nullptr, seed);
 }
 
 } // namespace torchc

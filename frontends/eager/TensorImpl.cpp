@@ -9,7 +9,7 @@
 namespace torchc {
 
 // Nothing is pending before frontends/jit installs its hooks; a mode without them records nothing.
-JitHooks jitHooks = {nullptr, nullptr, nullptr, [](TensorImpl *) {}, nullptr, nullptr, nullptr, nullptr};
+JitHooks jitHooks = {nullptr, nullptr, nullptr, [](TensorImpl *) {}, nullptr, nullptr, nullptr};
 void (*releasePyObject)(TensorImpl *) = nullptr;
 
 void fail(ErrorKind kind, std::string text) { throw Error(kind, std::move(text)); }
@@ -145,8 +145,6 @@ void destroySlow(TensorImpl *t) {
     releasePyObject(t); // drops the object, which comes back here without the flag
     return;
   }
-  if ((t->flags & FlagPending) && jitHooks.pendingDied(t))
-    return;
   dropNode(t);
   if (ViewInfo *v = std::exchange(t->view, nullptr))
     release(v);

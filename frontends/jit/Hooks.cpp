@@ -45,7 +45,7 @@ void materialize(TensorImpl *t) {
     settle(t);
 }
 
-void effect(Effect kind, TensorImpl *t, TensorImpl *, uint64_t) {
+void effect(Effect kind, TensorImpl *t) {
   Call *c = current();
   if (!c)
     return;
@@ -59,8 +59,6 @@ void effect(Effect kind, TensorImpl *t, TensorImpl *, uint64_t) {
   if (c->run())
     c->run()->leave("the data of a tensor was replaced");
 }
-
-bool pendingDied(TensorImpl *) { return false; }
 
 void flush() { observe(nullptr); }
 
@@ -76,6 +74,6 @@ void checkWrite(TensorImpl *t) {
 
 } // namespace
 
-void installHooks() { jitHooks = {lazyOp, recordOp, effect, materialize, pendingDied, flush, opaque, checkWrite}; }
+void installHooks() { jitHooks = {lazyOp, recordOp, effect, materialize, flush, opaque, checkWrite}; }
 
 } // namespace torchc::jit

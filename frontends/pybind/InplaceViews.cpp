@@ -17,7 +17,7 @@ template <const char *method> PyObject *viewInplace(PyObject *self, PyObject *co
     all.insert(all.end(), args, args + n + (kw ? PyTuple_GET_SIZE(kw) : 0));
     Ref view(check(PyObject_VectorcallMethod(name.get(), all.data(), size_t(n) + 1, kw)));
     TensorImpl *v = implOf(view.get());
-    noteEffect(Effect::SetData, t, v);
+    noteEffect(Effect::SetData, t);
     if (v == t) // nothing to change
       ++t->version();
     else
