@@ -3,6 +3,7 @@
 #include "compiler/passes/Passes.h"
 #include "compiler/pipeline/Meta.h"
 #include "compiler/schedule/Entry.h"
+#include "compiler/schedule/Unite.h"
 #include "dialects/trace/TraceFile.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -181,6 +182,7 @@ private:
     schedule::GraphLowering lowering(main.front(), builder, uses, strides, diag);
     if (!lowering.run(out.plan))
       return false;
+    schedule::uniteKernels(*kernels, out.plan);
     schedule::placeBuffers(out.plan);
     schedule::emitEntry(builder, "torchc_entry", out.plan);
     if (builder.unreadable)

@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include <cmath>
 #include <ctime>
+#include <set>
 
 using namespace torchc;
 using namespace torchc::test;
@@ -422,6 +423,29 @@ TEST(Pipeline, AStateThatIsWrittenIsReadBefore) {
     }
     first = run.floats(0);
   }
+}
+
+TEST(Pipeline, EqualKernelsAreOneFunction) {
+  // y = y + sum(y), five times: the sums and the additions are each one function; another number makes another one.
+  Program p;
+  uint32_t x = p.input({4}), y = x;
+  int64_t axis = 0;
+  for (int i = 0; i < 5; i++)
+    y = p.op(OpId::Add, {p.op(OpId::Sum, {y}, {Attr::ints(&axis, 1), Attr::boolean(true)}, {1}), y}, {}, {4});
+  y = p.op(OpId::Mul, {p.op(OpId::Sum, {y}, {Attr::ints(&axis, 1), Attr::boolean(true)}, {1}), traceNone}, {num(3)},
+           {1});
+  y = p.op(OpId::Mul, {p.op(OpId::Sum, {y}, {Attr::ints(&axis, 1), Attr::boolean(true)}, {1}), traceNone}, {num(5)},
+           {1});
+  p.t.addOutput(y);
+  Execution run(p);
+  std::set<std::string> callees;
+  run.compiled.plan.eachStep([&](const schedule::Step &s) { callees.insert(s.callee); });
+  EXPECT_GE(run.compiled.plan.steps.size(), 10u);
+  EXPECT_LE(callees.size(), 6u) << run.compiled.plan.str();
+  Floats xs = {1, 2, 3, 4};
+  run({xs.data()});
+  // Each round adds the sum to all four: the sum grows by 5.
+  EXPECT_EQ(run.floats(0), Floats{10 * 3125 * 3 * 5});
 }
 
 TEST(Pipeline, FusionCostsLittlePerOp) {
