@@ -7,6 +7,7 @@
 namespace torchc {
 
 void setRequiresGrad(TensorImpl *t, bool on) {
+  checkChange(t);
   refreshView(t);
   if (on && !isFloat(t->dtype) && !isComplex(t->dtype))
     fail("only Tensors of floating point and complex dtype can require gradients");
@@ -38,12 +39,13 @@ Tensor gradOf(TensorImpl *t) {
   if (!t->node)
     return {};
   if (t->node->kind == NodeKind::Accumulate)
-    return Tensor::borrow(t->node->leaf().grad);
+    return gradOfLeaf(t->node->leaf());
   NodeExtra::Retained *kept = t->node->extra ? t->node->extra->findRetained(t->outputNumber) : nullptr;
   return kept ? kept->grad : Tensor();
 }
 
 void setGrad(TensorImpl *t, const Tensor &grad) {
+  checkChange(t);
   if (grad.defined()) {
     if (!sameShape(grad.impl(), t))
       fail("assigned grad has data of a different size: expected " + t->dims().str() + ", got " + grad->dims().str());
@@ -59,9 +61,7 @@ void setGrad(TensorImpl *t, const Tensor &grad) {
     if (grad.defined() || n->extra)
       n->more().retainedOf(t->outputNumber).grad = grad;
   } else if (grad.defined() || t->node) {
-    TensorImpl *old = __atomic_exchange_n(&leafNode(t)->leaf().grad, Tensor(grad).take(), __ATOMIC_ACQ_REL);
-    if (old)
-      release(old);
+    exchangeGrad(leafNode(t)->leaf(), grad);
   }
 }
 
@@ -84,7 +84,14 @@ Tensor detachTensor(const Tensor &t) {
   return out;
 }
 
+Tensor withHistory(const Tensor &t, Node *node, int output) {
+  Tensor out = detachTensor(t);
+  rebaseHistory(out.impl(), retain(node), output);
+  return out;
+}
+
 void detachInplace(TensorImpl *t) {
+  checkChange(t);
   if (t->view && !(t->view->base->flags & flagHiddenBase))
     fail("Can't detach views in-place. Use detach() instead.");
   if (ViewInfo *v = std::exchange(t->view, nullptr))
@@ -102,6 +109,7 @@ Tensor dataOf(const Tensor &t) {
 }
 
 void setData(TensorImpl *t, const Tensor &other) {
+  checkChange(t);
   materialize(t);
   materialize(other.impl());
   if (isFloat(other->dtype) != isFloat(t->dtype) && t->requiresGrad())

@@ -18,6 +18,8 @@ void retainGrad(TensorImpl *t);
 bool retainsGrad(TensorImpl *t);
 /// A view of the data that autograd doesn't follow; shares storage and version.
 Tensor detachTensor(const Tensor &t);
+/// The same values as output `output` of `node`, which is borrowed.
+Tensor withHistory(const Tensor &t, Node *node, int output);
 /// Cuts the history of t itself; Runtime error for a view.
 void detachInplace(TensorImpl *t);
 /// `.data`: as detach, with a version counter of its own.

@@ -352,7 +352,7 @@ static Tensor gradPlus(const Tensor &old, const Tensor &g) {
 
 /// The slot is emptied for the sum, so that passes of several threads lose nothing of each other's.
 static void addToLeaf(Leaf &leaf, const Tensor &g) {
-  Tensor old(__atomic_exchange_n(&leaf.grad, nullptr, __ATOMIC_ACQ_REL)), sum;
+  Tensor old = exchangeGrad(leaf, {}), sum;
   try {
     if (old.defined()) {
       sum = gradPlus(old, g);
@@ -361,19 +361,13 @@ static void addToLeaf(Leaf &leaf, const Tensor &g) {
       sum = keep ? g : callOp(OpId::Cast, {g}, {Attr::dtype(g->dtype)});
     }
   } catch (...) {
-    if (TensorImpl *none = nullptr; old.defined() && __atomic_compare_exchange_n(&leaf.grad, &none, old.impl(), false,
-                                                                                 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      (void)old.take();
+    if (Tensor other = exchangeGrad(leaf, old); other.defined())
+      exchangeGrad(leaf, other); // another pass was faster: its sum counts
     throw;
   }
-  for (;;) {
-    TensorImpl *none = nullptr;
-    if (__atomic_compare_exchange_n(&leaf.grad, &none, sum.impl(), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-      (void)sum.take();
-      return;
-    }
-    if (Tensor other(__atomic_exchange_n(&leaf.grad, nullptr, __ATOMIC_ACQ_REL)); other.defined())
-      sum = gradPlus(other, sum);
+  while ((old = exchangeGrad(leaf, sum)).defined()) { // what another pass put there meanwhile
+    Tensor mine = exchangeGrad(leaf, {});
+    sum = mine.defined() ? gradPlus(old, mine) : old;
   }
 }
 

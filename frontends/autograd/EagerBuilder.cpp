@@ -96,11 +96,7 @@ static Tensor unpacked(Node *n, int slot, Node *history, int output) {
   }
   if (!history || t->requiresGrad())
     return t;
-  t = detachTensor(t);
-  t->node = retain(history);
-  t->outputNumber = uint8_t(output);
-  t->flags |= FlagRequiresGrad;
-  return t;
+  return withHistory(t, history, output);
 }
 
 const EagerValue &NodeContext::operand(int i) const {

@@ -1,4 +1,5 @@
 #include "frontends/autograd/Node.h"
+#include "runtime/core/ForkMutex.h"
 #include <cstdlib>
 #include <mutex>
 #include <pthread.h>
@@ -78,7 +79,8 @@ Node *newNode(NodeKind kind, OpId op, size_t numInputs) {
     outOfMemory(int64_t(nodeBytes(kind, numInputs)));
   size_t bytes = nodeBytes(kind, numInputs);
   int blockClass;
-  auto *n = static_cast<Node *>(bytes <= 1024 ? allocSmall(int((bytes + 63) / 64)) : allocLarge(bytes, blockClass));
+  auto *n = static_cast<Node *>(bytes <= 1024 ? allocSmall(int((bytes + 63) / 64))
+                                              : allocLarge(bytes, blockClass, /*exact=*/true));
   if (TORCHC_UNLIKELY(!n))
     outOfMemory(int64_t(bytes));
   std::memset(static_cast<void *>(n), 0, bytes);
@@ -261,6 +263,18 @@ std::string nodeName(const Node *n) {
     upper = false;
   }
   return out + "Backward0";
+}
+
+static const ForkMutex gradients{LockOrder::Gradients};
+
+Tensor gradOfLeaf(const Leaf &leaf) {
+  std::lock_guard<std::mutex> lock(gradients);
+  return Tensor::borrow(leaf.grad);
+}
+
+Tensor exchangeGrad(Leaf &leaf, Tensor grad) {
+  std::lock_guard<std::mutex> lock(gradients);
+  return Tensor(std::exchange(leaf.grad, grad.take()));
 }
 
 } // namespace torchc

@@ -46,6 +46,11 @@ struct Leaf {
   TensorImpl *variable; // borrowed, or owned under NodeOwnsLeaf; null once it lost its role
 };
 
+/// Backward passes of several threads exchange .grad, so that whoever reads it retains it under one lock with them.
+Tensor gradOfLeaf(const Leaf &leaf);
+/// Puts `grad` in its place; returns what was there.
+Tensor exchangeGrad(Leaf &leaf, Tensor grad);
+
 using TensorHook = std::function<Tensor(const Tensor &)>; // an undefined result keeps the gradient
 using LeafHook = std::function<void(const Tensor &)>;
 /// Before a node runs: may change the cotangents of its outputs. After: the gradients of its inputs.

@@ -115,7 +115,7 @@ struct CustomNode : NodeFunction {
     Dims dims;
   };
   const CustomOp &op;
-  const CustomDerivative &formula;
+  const CustomDerivative formula; // as it was at the call
   CustomContext context;
   std::vector<Result> results;
 };
@@ -140,12 +140,8 @@ std::vector<Tensor> CustomContext::saved() const {
       fail("one of the variables needed for gradient computation has been modified by an inplace operation: [" +
            std::string(torchName(t->dtype)) + " " + t->dims().str() + "] is at version " +
            std::to_string(t->version()) + "; expected version " + std::to_string(s.version) + " instead.");
-    if (s.result >= 0 && node) {
-      t = detachTensor(t);
-      t->node = retain(node);
-      t->outputNumber = uint8_t(s.result);
-      t->flags |= FlagRequiresGrad;
-    }
+    if (s.result >= 0 && node)
+      t = withHistory(t, node, s.result);
     out.push_back(std::move(t));
   }
   return out;
@@ -311,7 +307,7 @@ void checkWrites(const CustomOp &op, const CustomValues &args) {
 CustomValues callCustomKernel(CustomOp &op, const CustomValues &args) {
   const CustomSchema &s = op.schema();
   DeviceKind device = deviceOf(args);
-  const CustomKernel &k = op.kernels[int(device)];
+  const CustomKernel k = op.kernels[int(device)]; // held: it may register another one in its place
   if (!k && device == DeviceKind::Meta)
     fail(ErrorKind::NotImplemented,
          "There was no fake impl registered for " + s.qualified() +
@@ -334,7 +330,7 @@ CustomValues callCustomKernel(CustomOp &op, const CustomValues &args) {
 CustomValues callCustomOp(CustomOp &op, CustomValues args) {
   checkArguments(op.schema(), args);
   if (op.whole && !op.kernels[int(deviceOf(args))])
-    return op.whole(args);
+    return CustomKernel(op.whole)(args);
   OpaqueScope opaque(op);
   bool wanted = false;
   eachTensor(args, [&](const Tensor &t) {
@@ -368,9 +364,9 @@ CustomValues callCustomOp(CustomOp &op, CustomValues args) {
     auto node = std::make_unique<CustomNode>(op, op.formula);
     for (const Tensor &t : inputs)
       node->context.needed.push_back(requiresGrad(t.impl()));
-    if (op.formula.setup) {
+    if (node->formula.setup) {
       NoGradGuard quiet;
-      op.formula.setup(node->context, args, results);
+      node->formula.setup(node->context, args, results);
     }
     CustomNode::attach(std::move(node), inputs, outputs);
   } else {

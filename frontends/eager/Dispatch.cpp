@@ -302,8 +302,7 @@ TensorImpl *abstractResult(Resolved &r) {
 TensorImpl *runInto(Resolved &r) {
   const OpCall &call = r.call;
   TensorImpl *t = call.out.tensor;
-  if (TORCHC_UNLIKELY(threadState.abstract) && (threadState.modes.flags & FlagRecording))
-    jitHooks.checkWrite(t);
+  checkChange(t);
   checkTarget(call, r.type);
   TapePlan plan = planInto(call); // may refuse: before the target changes
   if (!(t->dims() == r.type.dims))

@@ -19,7 +19,7 @@ struct OpCall {
 /// What the program learns about a tensor, or does to it, outside of ops.
 enum class Effect : uint8_t {
   ReadValue, // item(), bool(), tolist(), printing, an export
-  SetData    // its metadata and memory are another tensor's now
+  SetData // its metadata and memory are another tensor's now
 };
 
 struct JitHooks {
@@ -45,6 +45,11 @@ extern JitHooks jitHooks;
 inline void materialize(TensorImpl *t) {
   if (TORCHC_UNLIKELY((t->flags & FlagPending) || (threadState.modes.flags & (FlagRecording | FlagRetracing))))
     jitHooks.materialize(t);
+}
+/// Before a tensor changes: a function that becomes a graph (cond, while_loop) may change its own alone.
+inline void checkChange(TensorImpl *t) {
+  if (TORCHC_UNLIKELY(threadState.abstract) && (threadState.modes.flags & FlagRecording))
+    jitHooks.checkWrite(t);
 }
 inline void noteEffect(Effect kind, TensorImpl *t) {
   if (TORCHC_UNLIKELY(threadState.modes.flags & (FlagRecording | FlagRetracing)))

@@ -43,6 +43,17 @@ struct Signature {
   bool out; // `out=` too; its value is at [count]
 };
 
+/// Calls f(item) for each. Converting an item may run code that changes the list: the size is read again each time, and
+/// the item is held.
+template <class F> void eachItem(PyObject *list, F f) {
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (PySequence_Fast_GET_SIZE(list) != n)
+      raise(PyExc_RuntimeError, "the list changed size while it was read");
+    f(Ref::borrow(PySequence_Fast_GET_ITEM(list, i)).get());
+  }
+}
+
 /// A METH_FASTCALL | METH_KEYWORDS call.
 struct Call {
   PyObject *self, *const *args;

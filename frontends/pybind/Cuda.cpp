@@ -156,7 +156,7 @@ PyObject *streamSynchronize(PyObject *, PyObject *const *a, Py_ssize_t n) {
 }
 PyObject *recordStream(PyObject *, PyObject *const *a, Py_ssize_t n) {
   return call(a, n, 2, [](auto args) {
-    TensorImpl *t = isExactTensor(args[0]) ? implOf(args[0]) : nullptr;
+    TensorImpl *t = isTensor(args[0]) ? implOf(args[0]) : nullptr;
     if (!t || t->device != cudaDevice)
       fail("record_stream(): expected a cuda tensor");
     cuda::CudaStream &s = streamOf(args[1]);

@@ -28,14 +28,6 @@ struct SavedObject {
 };
 PyTypeObject *savedType;
 
-Tensor withHistory(const Tensor &t, Node *node, int output) {
-  Tensor out = detachTensor(t);
-  out->node = retain(node);
-  out->outputNumber = uint8_t(output);
-  out->flags |= FlagRequiresGrad;
-  return out;
-}
-
 Tensor unpackSaved(const SavedList &list, const Saved &s) {
   Tensor t = s.tensor;
   if (s.packed)

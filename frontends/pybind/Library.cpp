@@ -92,15 +92,18 @@ template <class T> bool listOfItems(PyObject *o, const CustomArgument &a, Custom
   bool sequence = isSequence(o);
   if (!sequence && a.size < 0)
     return false;
-  Py_ssize_t n = sequence ? PySequence_Fast_GET_SIZE(o) : Py_ssize_t(a.size);
-  for (Py_ssize_t i = 0; i < n; i++) {
+  bool ok = true;
+  auto add = [&](PyObject *from) {
     CustomValue item;
-    if (!itemOf(sequence ? PySequence_Fast_GET_ITEM(o, i) : o, a, item))
-      return false;
-    items.push_back(std::get<T>(std::move(item)));
-  }
+    if (ok && (ok = itemOf(from, a, item)))
+      items.push_back(std::get<T>(std::move(item)));
+  };
+  if (sequence)
+    eachItem(o, add);
+  for (int64_t i = 0; !sequence && i < a.size; i++)
+    add(o);
   out = std::move(items);
-  return true;
+  return ok;
 }
 
 bool valueOf(PyObject *o, const CustomArgument &a, CustomValue &out) {
@@ -120,11 +123,10 @@ bool valueOf(PyObject *o, const CustomArgument &a, CustomValue &out) {
     std::vector<Scalar> items;
     if (!isSequence(o))
       return false;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++)
-      if (!scalarOf(PySequence_Fast_GET_ITEM(o, i), items.emplace_back()))
-        return false;
+    bool ok = true;
+    eachItem(o, [&](PyObject *item) { ok = ok && scalarOf(item, items.emplace_back()); });
     out = std::move(items);
-    return true;
+    return ok;
   }
   default: return false;
   }
@@ -202,7 +204,9 @@ PyObject *resultOf(const CustomValues &results) {
 }
 
 CustomOp &opOf(unsigned long id) {
-  CustomOp *op = findCustomOp(uint32_t(id));
+  if (PyErr_Occurred())
+    throw PythonError();
+  CustomOp *op = id <= UINT32_MAX ? findCustomOp(uint32_t(id)) : nullptr;
   if (!op)
     fail("there is no custom op number " + std::to_string(id));
   return *op;
@@ -251,13 +255,17 @@ CustomValues resultsOf(const CustomSchema &s, PyObject *r) {
   if (n > 1 && (!isSequence(r) || size_t(PySequence_Fast_GET_SIZE(r)) != n))
     fail(s.qualified() + "(): its kernel returned " + typeName(r) + " where the schema has " + std::to_string(n) +
          " results: " + s.str());
-  CustomValues out(n);
-  for (size_t i = 0; i < n; i++) {
-    PyObject *o = n == 1 ? r : PySequence_Fast_GET_ITEM(r, Py_ssize_t(i));
-    if (!valueOf(o, s.returns[i], out[i]))
+  CustomValues out;
+  auto add = [&](PyObject *o) {
+    size_t i = out.size();
+    if (!valueOf(o, s.returns[i], out.emplace_back()))
       fail(s.qualified() + "(): its kernel returned " + typeName(o) + " as result " + std::to_string(i) +
            " where the schema has '" + s.returns[i].type() + "': " + s.str());
-  }
+  };
+  if (n == 1)
+    add(r);
+  else
+    eachItem(r, add);
   return out;
 }
 

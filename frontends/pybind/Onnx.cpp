@@ -75,14 +75,18 @@ PyObject *weights(PyObject *, PyObject *capsule) {
   });
 }
 
-onnx::Value toValue(PyObject *o) {
+/// `level`: how many lists `o` lies in; one that contains itself has no end.
+onnx::Value toValue(PyObject *o, int level = 0) {
+  constexpr int maxLevels = 64;
+  if (level > maxLevels)
+    raise(PyExc_ValueError, "ONNX: lists nested more than 64 deep");
   onnx::Value v;
   if (isTensor(o)) {
     v.tensor = Tensor::borrow(implOf(o));
   } else if (PyList_Check(o)) {
     v.sequence = std::make_shared<std::vector<onnx::Value>>();
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(o); i++)
-      v.sequence->push_back(toValue(PyList_GET_ITEM(o, i)));
+      v.sequence->push_back(toValue(Ref::borrow(PyList_GET_ITEM(o, i)).get(), level + 1));
   } else if (o != Py_None) {
     typeError("ONNX: expected a tensor or a list of tensors, got " + typeName(o));
   }

@@ -24,17 +24,6 @@ bool isSequence(PyObject *o) {
   raise(PyExc_ValueError, "too many dimensions '" + typeName(o) + "': expected at most 64 levels of nesting");
 }
 
-/// Calls f(item) for each. Converting an item may run code that changes the list: the size is read again each time, and
-/// the item is held.
-template <class F> void eachItem(PyObject *list, F f) {
-  Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
-  for (Py_ssize_t i = 0; i < n; i++) {
-    if (PySequence_Fast_GET_SIZE(list) != n)
-      raise(PyExc_RuntimeError, "the list changed size while it was read");
-    f(Ref::borrow(PySequence_Fast_GET_ITEM(list, i)).get());
-  }
-}
-
 /// The dtype that PyTorch infers: floats are the default type, ints int64; nested sequences promote. `level`: how many
 /// sequences `o` lies in; a list that contains itself has no end.
 DType inferType(PyObject *o, int level = 0) {

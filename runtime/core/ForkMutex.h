@@ -7,7 +7,17 @@ namespace torchc {
 
 /// What locks guard, in the order in which fork() takes them. Whoever holds one waits for later ones alone, and for none
 /// that another fork handler takes.
-enum class LockOrder : uint8_t { Function, Recording, Compiled, Records, Pack, ReleaseHooks, Allocator, Count };
+enum class LockOrder : uint8_t {
+  Function,
+  Recording,
+  Compiled,
+  Records,
+  Pack,
+  ReleaseHooks,
+  Gradients,
+  Allocator,
+  Count
+};
 
 /// Objects of a kind share a few locks, so that fork() needs no list of them. Use as a std::mutex.
 class ForkMutex {

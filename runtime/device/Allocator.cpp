@@ -186,11 +186,13 @@ int largeClass(size_t bytes) {
   return firstLarge + (e - 10) * 4 + int(((bytes - 1) >> (e - 2)) & 3);
 }
 
-void *allocLarge(size_t bytes, int &blockClass) {
+void *allocLarge(size_t bytes, int &blockClass, bool exact) {
   if (bytes > size_t(maxAllocation) + 64)
     return nullptr;
   int c = blockClass = largeClass(bytes);
   size_t size = classBytes(c);
+  // Programs whose sizes vary would keep a block for each: large ones also serve for up to three classes less.
+  int last = exact || size < sharedFrom ? c : std::min(c + 3, numClasses - 1);
   if (size < sharedFrom) {
     AllocatorCache *own = cache();
     if (!own)
@@ -200,8 +202,11 @@ void *allocLarge(size_t bytes, int &blockClass) {
   }
   {
     std::lock_guard<std::mutex> lock(central.mutex);
-    if (void *p = pop(central.lists[c]))
-      return p;
+    for (int from = c; from <= last; from++)
+      if (void *p = pop(central.lists[from])) {
+        blockClass = from;
+        return p;
+      }
   }
   return systemAlloc(size);
 }

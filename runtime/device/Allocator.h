@@ -38,8 +38,9 @@ inline void freeSmall(void *p, int blockClass) {
     detail::spillSmall(blockClass);
 }
 
-/// A block of at least `bytes` > 1024 bytes; its class goes to `blockClass`. Null: the machine can't give as much.
-void *allocLarge(size_t bytes, int &blockClass);
+/// A block of at least `bytes` > 1024 bytes; its class goes to `blockClass`. Null: the machine can't give as much. `exact`:
+/// of largeClass(bytes), for who frees it by its size.
+void *allocLarge(size_t bytes, int &blockClass, bool exact = false);
 void freeLarge(void *p, int blockClass);
 /// The class that allocLarge(bytes) uses, bytes > 1024.
 int largeClass(size_t bytes);
@@ -61,9 +62,9 @@ inline void countFree(int64_t bytes) {
 }
 
 struct MemoryStats {
-  int64_t allocated;   // bytes in live storages
-  int64_t peak;        // the most that was, since the start or resetPeakMemory()
-  int64_t reserved;    // bytes taken from the system and not given back
+  int64_t allocated; // bytes in live storages
+  int64_t peak; // the most that was, since the start or resetPeakMemory()
+  int64_t reserved; // bytes taken from the system and not given back
   int64_t allocations; // how many storages were made
 };
 MemoryStats memoryStats();

@@ -28,7 +28,7 @@ public:
     if (bytes > size_t(maxAllocation))
       return false;
     int c = smallClass(bytes);
-    *out = c ? allocSmall(c) : allocLarge(bytes, c);
+    *out = c ? allocSmall(c) : allocLarge(bytes, c, /*exact=*/true);
     return *out != nullptr;
   }
   void free(void *p, size_t bytes) override {

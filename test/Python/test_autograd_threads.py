@@ -175,3 +175,30 @@ def test_views_made_without_gradients_are_not_written_with_them():
     with torch.no_grad():
         view = torch.ones(3, requires_grad=True).detach().view(3)
     assert torch.equal(view.mul_(2), torch.full((3,), 2.0))
+
+
+def test_a_gradient_is_read_while_others_add_to_it():
+    """Each read holds a whole sum, or none while one is being made; nothing is lost or freed under the reader."""
+    x = torch.zeros(4, requires_grad=True)
+    rounds, done = 300, threading.Event()
+
+    def work():
+        for _ in range(rounds):
+            (x * 2).sum().backward(create_graph=True)
+
+    def read():
+        while not done.is_set():
+            seen = x.grad
+            if seen is not None:
+                values = seen.tolist()
+                assert len(set(values)) == 1 and values[0] % 2 == 0
+        return True
+
+    with ThreadPoolExecutor(5) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        for worker in [pool.submit(work) for _ in range(3)]:
+            worker.result()
+        done.set()
+        assert all(r.result() for r in readers)
+    assert x.grad.tolist() == [2.0 * 3 * rounds] * 4
+    x.grad = None

@@ -256,6 +256,7 @@ def test_streams_and_events() -> None:
     torch.cuda.current_stream().wait_event(end)
     assert (y + 1).tolist() == [4.0] * 8
     x.record_stream(stream)
+    torch.nn.Parameter(x).record_stream(stream)
     end.synchronize()
     assert end.query() and start.elapsed_time(end) >= 0
     with pytest.raises(ValueError, match="enable_timing"):

@@ -419,3 +419,58 @@ def test_opcheck_finds_what_is_wrong(sine):
         library.opcheck(liar, (values(),), test_utils="test_faketensor")
     results = library.opcheck(liar, (values().requires_grad_(),), raise_exception=False)
     assert "no autograd formula" in str(results["test_autograd_registration"])
+
+
+class Shrinks:
+    """A number that takes the rest out of the list it stands in while it is converted."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def _shrink(self):
+        self.items.clear()
+        self.junk = [bytearray(64) for _ in range(100)]
+
+    def __index__(self):
+        self._shrink()
+        return 1
+
+    def __float__(self):
+        self._shrink()
+        return 1.0
+
+
+@pytest.mark.parametrize("kind", ["int[]", "float[]", "Scalar[]"])
+def test_a_list_that_shrinks_while_it_is_read(kind):
+    lib = library.Library("tests_shrink", "FRAGMENT")
+    lib.define(f"f(Tensor x, {kind} n) -> Tensor")
+    lib.impl("f", lambda x, n: x, "CPU")
+    items: list = []
+    items += [Shrinks(items), *([1] * 100)]
+    with pytest.raises((RuntimeError, TypeError)):
+        torch.ops.tests_shrink.f(torch.ones(2), items)
+
+
+def test_saved_results_of_a_function_with_many():
+    @library.custom_op("tests::many_saved", mutates_args=())
+    def many(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x * float(i) for i in range(300)]
+
+    def setup(ctx, inputs, output):
+        ctx.save_for_backward(output[299])
+
+    def backward(ctx, grads):
+        return ctx.saved_tensors[0] * grads[299]
+
+    many.register_autograd(backward, setup_context=setup)
+    x = torch.tensor([2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(many(x)[299].sum(), x, create_graph=True)
+    assert g.tolist() == [598]  # the saved result itself
+    (h,) = torch.autograd.grad(g.sum(), x)
+    assert h.tolist() == [598]  # its derivative by the same formula
+
+
+def test_numbers_that_are_no_op():
+    for number in ("x", -1, 2**32 + 1, 2**70):
+        with pytest.raises((TypeError, RuntimeError, OverflowError)):
+            torch._C._custom_remove(number)

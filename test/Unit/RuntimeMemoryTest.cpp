@@ -48,6 +48,22 @@ TEST(RuntimeStorage, BlocksAreReused) {
   emptyCache();
 }
 
+TEST(RuntimeStorage, LargeBlocksServeSmallerSizes) {
+  emptyCache();
+  Storage *a = newStorage(7 << 20);
+  release(a);
+  int64_t reserved = memoryStats().reserved;
+  Storage *b = newStorage(5 << 20); // two classes less
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(memoryStats().reserved, reserved);
+  release(b);
+  b = newStorage(3 << 20); // too wasteful
+  EXPECT_GT(memoryStats().reserved, reserved);
+  release(b);
+  emptyCache();
+  EXPECT_LT(memoryStats().reserved, reserved);
+}
+
 TEST(RuntimeStorage, Statistics) {
   MemoryStats before = memoryStats();
   resetPeakMemory();
