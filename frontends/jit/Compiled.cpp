@@ -167,6 +167,11 @@ CompileService::CompileService(Options o) : options(std::move(o)), build(buildOf
   if (!options.helper.empty()) {
     HelperOptions h;
     h.executable = options.helper;
+    // Objects of another build would run on this one's kernels and be cached under its name.
+    h.unfit = [this] {
+      return buildOf(options.helper) == build ? ""
+                                              : options.helper + " was replaced while the process runs; start it again";
+    };
     helper = std::make_unique<Helper>(std::move(h));
   }
 }
@@ -175,7 +180,7 @@ std::optional<pid_t> CompileService::helperPid() {
   return started.load() && global().helper ? global().helper->pid() : std::nullopt;
 }
 
-bool CompileService::fromCache(Recording &r, const Sha256Digest &key) {
+bool CompileService::fromCache(Recording &r, uint64_t number, const Sha256Digest &key) {
   std::optional<std::vector<uint8_t>> bytes = cache->load(key);
   if (!bytes)
     return false;
@@ -186,36 +191,36 @@ bool CompileService::fromCache(Recording &r, const Sha256Digest &key) {
     cache->remove(key);
     return false;
   }
-  r.finishCompile(std::move(c), "", "cache");
+  r.finishCompile(number, std::move(c), "", "cache");
   return true;
 }
 
 void CompileService::compile(const std::shared_ptr<Recording> &r, const ForkMutex *guard) {
   if (!r->refused.empty()) {
-    r->finishCompile(nullptr, r->refused, "");
+    r->finishCompile(r->startCompile(), nullptr, r->refused, "");
     return;
   }
   std::string json = "{\"target\":\"" + target + "\",\"emit\":\"object\",\"strides\":true}";
   std::vector<uint8_t> program, request;
-  uint64_t process = generation(); // its first use installs fork handlers: not with the lock
+  uint64_t number, process = generation(); // its first use installs fork handlers: not with the lock
   {
     std::unique_lock<std::mutex> lock;
     if (guard)
       lock = std::unique_lock<std::mutex>(*guard);
     program = traceKey(r->trace);
     request = writeTrace(r->trace);
-    r->startCompile();
+    number = r->startCompile();
     r->generation = process;
   }
   try {
-    start(r, std::move(json), program, request);
+    start(r, number, std::move(json), program, request);
   } catch (const std::exception &e) { // no memory
-    r->finishCompile(nullptr, e.what(), "");
+    r->finishCompile(number, nullptr, e.what(), "");
   }
 }
 
-void CompileService::start(const std::shared_ptr<Recording> &r, std::string json, const std::vector<uint8_t> &program,
-                           const std::vector<uint8_t> &trace) {
+void CompileService::start(const std::shared_ptr<Recording> &r, uint64_t number, std::string json,
+                           const std::vector<uint8_t> &program, const std::vector<uint8_t> &trace) {
   Sha256 hash;
   hash.update(program);
   for (const std::string &s : {json, build})
@@ -223,10 +228,10 @@ void CompileService::start(const std::shared_ptr<Recording> &r, std::string json
   Sha256Digest key = hash.finish();
   if (knobs().dump) // every stage of every compile: a cached object has none
     addDump(json, key);
-  else if (fromCache(*r, key))
+  else if (fromCache(*r, number, key))
     return;
   if (!helper) {
-    r->finishCompile(nullptr, options.why, "");
+    r->finishCompile(number, nullptr, options.why, "");
     return;
   }
   std::vector<uint8_t> request = makeCompileRequest(json, trace);
@@ -235,25 +240,28 @@ void CompileService::start(const std::shared_ptr<Recording> &r, std::string json
     pending().count++;
   }
   try {
-    helper->send(std::move(request), [this, r, key](HelperAnswer answer) { answered(r, key, std::move(answer)); });
+    helper->send(std::move(request),
+                 [this, r, number, key](HelperAnswer answer) { answered(r, number, key, std::move(answer)); });
   } catch (const std::exception &e) { // no memory: it isn't in the queue
-    answered(r, key, {false, e.what(), {}});
+    answered(r, number, key, {false, e.what(), {}});
   }
 }
 
 /// On the helper's thread, or where the request was made if that failed. Whatever happens, the compile ends.
-void CompileService::answered(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer) {
+void CompileService::answered(const std::shared_ptr<Recording> &r, uint64_t number, const Sha256Digest &key,
+                              HelperAnswer answer) {
   try {
-    finish(r, key, std::move(answer));
+    finish(r, number, key, std::move(answer));
   } catch (const std::exception &e) { // no memory
-    r->finishCompile(nullptr, e.what(), "");
+    r->finishCompile(number, nullptr, e.what(), "");
   }
   std::lock_guard<std::mutex> lock(pending().mutex);
   if (--pending().count == 0)
     pending().done.notify_all();
 }
 
-void CompileService::finish(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer) {
+void CompileService::finish(const std::shared_ptr<Recording> &r, uint64_t number, const Sha256Digest &key,
+                            HelperAnswer answer) {
   CompileAnswer parsed;
   Diag diag;
   Site site;
@@ -273,7 +281,7 @@ void CompileService::finish(const std::shared_ptr<Recording> &r, const Sha256Dig
     why = diag.text;
   if (!compiled)
     Records::global().add(RecordKind::CompileFailed, site.line ? site : r->siteOf(0), why);
-  r->finishCompile(std::move(compiled), why, "helper");
+  r->finishCompile(number, std::move(compiled), why, "helper");
 }
 
 bool CompileService::wait(std::chrono::milliseconds limit) {

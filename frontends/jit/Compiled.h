@@ -73,11 +73,12 @@ public:
   explicit CompileService(Options options);
 
 private:
-  void start(const std::shared_ptr<Recording> &r, std::string json, const std::vector<uint8_t> &program,
-             const std::vector<uint8_t> &trace);
-  void answered(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer);
-  void finish(const std::shared_ptr<Recording> &r, const Sha256Digest &key, HelperAnswer answer);
-  bool fromCache(Recording &r, const Sha256Digest &key);
+  // `number`: of the recording's compile
+  void start(const std::shared_ptr<Recording> &r, uint64_t number, std::string json,
+             const std::vector<uint8_t> &program, const std::vector<uint8_t> &trace);
+  void answered(const std::shared_ptr<Recording> &r, uint64_t number, const Sha256Digest &key, HelperAnswer answer);
+  void finish(const std::shared_ptr<Recording> &r, uint64_t number, const Sha256Digest &key, HelperAnswer answer);
+  bool fromCache(Recording &r, uint64_t number, const Sha256Digest &key);
   Options options;
   std::string target, build;
   std::unique_ptr<ObjectCache> cache;

@@ -17,6 +17,18 @@ std::vector<int64_t> Control::map(int i) const {
   return out;
 }
 
+ControlRef Control::withoutTensors() const {
+  auto bare = [](const SubgraphRef &s) {
+    auto copy = std::make_shared<Subgraph>(*s);
+    copy->captured.clear();
+    return copy;
+  };
+  auto copy = std::make_shared<Control>(*this);
+  copy->first = bare(first);
+  copy->second = bare(second);
+  return copy;
+}
+
 bool Control::operator==(const Control &o) const {
   auto same = [](const Subgraph &a, const Subgraph &b) {
     return a.digest == b.digest && a.advance == b.advance && a.draws == b.draws;

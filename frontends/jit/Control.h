@@ -50,6 +50,8 @@ struct Control {
   /// By input of a graph's trace: the node's input, the state (input 0 where there is one) included.
   std::vector<int64_t> map(int graph) const;
   bool operator==(const Control &o) const;
+  /// For a recording, which lives longer than what the functions closed over.
+  std::shared_ptr<const Control> withoutTensors() const;
 };
 
 /// The values, computed now by eager ops outside of any recording. `state` may be undefined.

@@ -358,6 +358,13 @@ bool Helper::Impl::begin(News &news) {
 }
 
 void Helper::Impl::start(News &news) {
+  if (std::string why = options.unfit ? options.unfit() : ""; !why.empty()) {
+    std::lock_guard lock(mutex);
+    refusal = why;
+    news.records.push_back(why);
+    failQueue(why, news);
+    return;
+  }
   SpawnedHelper made;
   {
     std::lock_guard lock(mutex);

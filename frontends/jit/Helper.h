@@ -13,6 +13,8 @@ namespace torchc::jit {
 
 struct HelperOptions {
   std::string executable; // torchc-compiled
+  /// Why the executable must not be started (again); empty: it may. Without one it may always.
+  std::function<std::string()> unfit = {};
   /// A request may take this long once the helper has it; then the helper is killed.
   std::chrono::milliseconds timeout{120'000};
   /// A helper that a signal has stopped is killed after this long; one that doesn't start, after five times that.

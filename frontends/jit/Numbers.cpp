@@ -15,7 +15,7 @@ uint32_t Recording::numbersOf(const Step &s) const {
 /// May another value stand there without changing what the op does, checks or gives? Integers only among floats: eager
 /// checks some against the type.
 static bool mayBeInput(const Recording &r, const Step &s, const Attr &number) {
-  if ((opInfo(s.op).flags & OpMayRaise) || s.random != traceNone)
+  if (s.control != traceNone || s.random != traceNone || (opInfo(s.op).flags & OpMayRaise))
     return false;
   if (number.tag == AttrTag::Float || number.tag == AttrTag::Hole)
     return true;

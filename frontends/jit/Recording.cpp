@@ -87,8 +87,17 @@ std::shared_ptr<const Compiled> Recording::compiled() const {
   return result;
 }
 
-void Recording::finishCompile(std::shared_ptr<const Compiled> r, std::string w, std::string h) {
+uint64_t Recording::startCompile() {
   std::lock_guard<std::mutex> lock(mutex);
+  stateNow.store(CompileState::Pending, std::memory_order_release);
+  return ++requested;
+}
+
+void Recording::finishCompile(uint64_t request, std::shared_ptr<const Compiled> r, std::string w, std::string h) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (request < answered)
+    return;
+  answered = request;
   result = std::move(r);
   why = std::move(w);
   how = std::move(h);

@@ -147,8 +147,9 @@ public:
   // Compilation; set from the helper's thread.
   CompileState state() const { return root().stateNow.load(std::memory_order_acquire); }
   std::shared_ptr<const Compiled> compiled() const;
-  void finishCompile(std::shared_ptr<const Compiled> result, std::string why, std::string how);
-  void startCompile() { stateNow.store(CompileState::Pending, std::memory_order_release); }
+  /// `request`: startCompile()'s number. An answer older than one that came already changes nothing.
+  void finishCompile(uint64_t request, std::shared_ptr<const Compiled> result, std::string why, std::string how);
+  uint64_t startCompile();
   std::string failure() const;
   std::string origin() const;
   uint64_t generation = 0; // of the process (forks) when its compile was asked for
@@ -160,6 +161,7 @@ private:
   TensorImpl *slowShell(uint32_t value) const;
   std::atomic<CompileState> stateNow{CompileState::None};
   ForkMutex mutex{LockOrder::Recording};
+  uint64_t requested = 0, answered = 0; // numbers of compiles
   std::shared_ptr<const Compiled> result;
   std::string why, how;
 };

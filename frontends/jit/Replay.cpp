@@ -58,6 +58,9 @@ bool replay(ReplayPlan &plan, const Recording &r, TensorImpl *const *arguments, 
   std::shared_ptr<const Compiled> c = r.compiled();
   if (!c || c->meta().results.size() > 16 || plan.argumentOf.size() > 40)
     return false;
+  for (uint32_t v : plan.results)
+    if (!c->gives(r.values[v].storage))
+      return false;
   Storage *made[16] = {};
   void *ptrs[64], **p = ptrs;
   Compiled::Arena arena = c->takeArena(r);

@@ -14,8 +14,9 @@ public:
   AbstractScope()
       : run(std::exchange(threadState.run, nullptr)), abstract(std::exchange(threadState.abstract, uint8_t(1))),
         modes(changeFlags(FlagNoGrad, FlagRecording | FlagRetracing | FlagInference | FlagSavedHooks | FlagProfiling)),
-        ordinal(defaultGenerator().state()->ordinal) {}
+        seed(defaultGenerator().state()->seed), ordinal(defaultGenerator().state()->ordinal) {}
   ~AbstractScope() {
+    defaultGenerator().state()->seed = seed;
     defaultGenerator().state()->ordinal = ordinal;
     setModes(modes);
     threadState.abstract = abstract;
@@ -23,13 +24,14 @@ public:
   }
   AbstractScope(const AbstractScope &) = delete;
   uint64_t start() const { return ordinal; }
+  bool reseeded() const { return defaultGenerator().state()->seed != seed; }
   uint32_t drawn() const { return uint32_t(defaultGenerator().state()->ordinal - ordinal); }
 
 private:
   void *run;
   uint8_t abstract;
   ThreadModes modes;
-  uint64_t ordinal;
+  uint64_t seed, ordinal;
 };
 
 /// A tensor of t's layout, with zeros.
@@ -82,6 +84,8 @@ SubgraphRef recordSubgraph(const TensorFunction &fn, const std::vector<Tensor> &
     tracer.valueOf(standIns.back().impl());
   }
   std::vector<Tensor> results = fn(standIns);
+  if (scope.reseeded())
+    fail(ErrorKind::NotImplemented, what + ": it seeds the generator, which a graph can't hold");
   for (Tensor &t : results) {
     if (t->device || !t->storage)
       fail(ErrorKind::NotImplemented, what + ": results must be on the CPU");

@@ -15,12 +15,28 @@ uint32_t nextRunId() {
   return id ? id : nextRunId(); // 0 is "no tag"
 }
 
+/// A fresh storage of the segment. Any thread may free it, also while the tracer ends: whoever takes the hook out of the
+/// storage owns this.
+struct Tracer::Watched {
+  Storage *storage;
+  uint32_t number;
+  std::shared_ptr<Deaths> deaths;
+  Watched *next;
+};
+struct Tracer::Deaths {
+  std::atomic<Watched *> first{nullptr};
+  ~Deaths() {
+    for (Watched *w = first.load(); w;)
+      delete std::exchange(w, w->next);
+  }
+};
+
 Tracer::Tracer(std::function<void(std::unique_ptr<Recording>)> sink) : sink(std::move(sink)) { begin(); }
 
 Tracer::~Tracer() {
-  for (Storage *s : alive)
-    if (s)
-      removeReleaseHook(s, storageDied, this);
+  for (Watched *w : alive)
+    if (w)
+      unwatch(w);
   for (TensorImpl *t : held)
     release(t);
 }
@@ -30,19 +46,39 @@ void Tracer::begin() {
   r->defaultType = defaultDType();
   tag = uint64_t(nextRunId()) << 32;
   numbers.clear();
+  deaths = std::make_shared<Deaths>();
   bases.clear();
   alive.clear();
   layouts.clear();
   generators.clear();
 }
 
-void Tracer::storageDied(Storage *s, void *tracer) {
-  auto *t = static_cast<Tracer *>(tracer);
-  auto it = t->numbers.find(s);
-  if (it == t->numbers.end())
-    return;
-  t->alive[it->second] = nullptr;
-  t->numbers.erase(it);
+void Tracer::watch(Storage *s) {
+  uint32_t number = known().at(s);
+  alive[number] = new Watched{s, number, deaths, nullptr};
+  onRelease(s, storageDied, alive[number]);
+}
+
+void Tracer::unwatch(Watched *w) {
+  if (removeReleaseHook(w->storage, storageDied, w))
+    delete w;
+}
+
+void Tracer::storageDied(Storage *, void *watched) {
+  auto *w = static_cast<Watched *>(watched);
+  std::shared_ptr<Deaths> to = std::move(w->deaths);
+  w->next = to->first.load(std::memory_order_relaxed);
+  while (!to->first.compare_exchange_weak(w->next, w, std::memory_order_release, std::memory_order_relaxed))
+    ;
+}
+
+std::unordered_map<Storage *, uint32_t> &Tracer::known() {
+  for (Watched *w = deaths->first.exchange(nullptr, std::memory_order_acquire); w;) {
+    alive[w->number] = nullptr;
+    numbers.erase(w->storage);
+    delete std::exchange(w, w->next);
+  }
+  return numbers;
 }
 
 void Tracer::refuse(std::string why) {
@@ -52,14 +88,14 @@ void Tracer::refuse(std::string why) {
 
 uint32_t Tracer::addStorage(Storage *s, char *base, int64_t nbytes, bool isInput, DType dtype) {
   auto number = uint32_t(r->storages.size());
-  auto [it, fresh] = numbers.emplace(s, number);
+  auto [it, fresh] = known().emplace(s, number);
   uint32_t memory = fresh ? number : r->storages[it->second].memory;
   r->storages.push_back({nbytes, uint32_t(r->values.size()), memory, isInput});
   if (!fresh) // another input over the same memory: the trace says so by equal tags
     r->trace.storages[memory].tag = memory + 1;
   r->trace.addStorage(nbytes, dtype, 0, 0, fresh ? 0 : memory + 1);
   bases.push_back(base);
-  alive.push_back(isInput ? nullptr : s);
+  alive.push_back(nullptr);
   layouts.emplace_back();
   r->wanted.push_back(false);
   return number;
@@ -150,7 +186,7 @@ uint32_t Tracer::valueOf(TensorImpl *t) {
     refuse("a tensor without CPU memory");
     return traceNone;
   }
-  auto it = numbers.find(t->storage);
+  auto it = known().find(t->storage);
   if (it != numbers.end()) {
     uint32_t memory = r->storages[it->second].memory;
     for (uint32_t s = memory; s < r->storages.size(); s++) // aliasing inputs are few
@@ -228,10 +264,10 @@ bool Tracer::place(const OpCall &call, TensorImpl *result, Step &step, uint32_t 
     step.result = r->values[output].canonical;
     return true;
   }
-  if (!result->storage || result->device || !isDense(result) || numbers.count(result->storage))
+  if (!result->storage || result->device || !isDense(result) || known().count(result->storage))
     return refuse(std::string(opInfo(call.op).name) + "() gave memory that is not its own"), false;
   uint32_t storage = addStorage(result->storage, result->data, result->nbytes(), false, result->dtype);
-  onRelease(result->storage, storageDied, this);
+  watch(result->storage);
   step.result = output = addValue(result, storage);
   return true;
 }
@@ -320,12 +356,12 @@ void Tracer::record(const std::shared_ptr<const Control> &control, const std::ve
   std::vector<uint32_t> outputs;
   for (const Tensor &t : results) {
     uint32_t storage = addStorage(t->storage, t->data, t->nbytes(), false, t->dtype);
-    onRelease(t->storage, storageDied, this);
+    watch(t->storage);
     outputs.push_back(addValue(t.impl(), storage));
     t->tag = tag | outputs.back();
   }
   step.result = outputs[0];
-  r->controls.push_back(control);
+  r->controls.push_back(control->withoutTensors());
   auto graph = [&](const SubgraphRef &s) {
     Attr a;
     a.tag = AttrTag::Graph;
@@ -353,20 +389,20 @@ void Tracer::record(const std::shared_ptr<const Control> &control, const std::ve
 }
 
 void Tracer::checkWrite(TensorImpl *t) {
-  auto it = t->storage ? numbers.find(t->storage) : numbers.end();
+  auto it = t->storage ? known().find(t->storage) : numbers.end();
   if (it == numbers.end() || r->storages[it->second].isInput)
     fail(whole + " might be modifying the input! It must not write to its operands or to tensors from outside.");
 }
 
 void Tracer::observe(TensorImpl *t) {
-  if (isWhole() && (!t || numbers.count(t->storage)))
+  if (isWhole() && (!t || known().count(t->storage)))
     fail(ErrorKind::NotImplemented, whole +
                                         " looks at the numbers of a tensor (item(), bool(), printing, NumPy), which "
                                         "a graph can't hold");
   if (r->steps.empty() && r->refused.empty())
     return;
   if (t && r->refused.empty()) { // what this segment neither made nor wrote is known already
-    auto it = t->storage ? numbers.find(t->storage) : numbers.end();
+    auto it = t->storage ? known().find(t->storage) : numbers.end();
     if (it == numbers.end())
       return;
     const StorageInfo &s = r->storages[it->second];
@@ -395,10 +431,11 @@ void Tracer::end() {
       r->attrs.push_back(r->trace.attr(a));
   }
   std::vector<uint32_t> outputs;
+  known();
   for (uint32_t s = 0; s < alive.size(); s++)
     if (alive[s]) {
       outputs.push_back(s);
-      removeReleaseHook(alive[s], storageDied, this);
+      unwatch(alive[s]);
     }
   alive.clear();
   met = held;

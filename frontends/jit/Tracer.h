@@ -2,6 +2,7 @@
 #pragma once
 #include "frontends/jit/Recording.h"
 #include <functional>
+#include <memory>
 #include <unordered_map>
 
 namespace torchc::jit {
@@ -73,14 +74,21 @@ private:
   bool randomState(TensorImpl *state, Step &step);
   bool place(const OpCall &call, TensorImpl *result, Step &step, uint32_t &output);
   void addNode(const OpCall &call, const Step &step, uint32_t output);
-  static void storageDied(Storage *s, void *tracer);
+  struct Deaths;
+  struct Watched;
+  void watch(Storage *s);
+  void unwatch(Watched *w);
+  static void storageDied(Storage *s, void *watched);
+  /// Numbers of the storages that live.
+  std::unordered_map<Storage *, uint32_t> &known();
 
   std::function<void(std::unique_ptr<Recording>)> sink;
   std::unique_ptr<Recording> r;
   uint64_t tag = 0;
   std::unordered_map<Storage *, uint32_t> numbers;
   std::vector<char *> bases; // by storage
-  std::vector<Storage *> alive; // fresh storages by number; null: freed, or an input
+  std::vector<Watched *> alive; // fresh storages by number; null: freed, or an input
+  std::shared_ptr<Deaths> deaths; // of storages since the last look
   std::vector<std::vector<uint32_t>> layouts; // canonical values by storage
   std::vector<TensorImpl *> held; // inputs, so that their memory isn't reused meanwhile
   std::vector<Generator> generators;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -203,6 +206,57 @@ def test_what_branches_must_not_do():
         p, lambda x: (x + 1).mul_(2), lambda x: x, (x,)
     )  # what it made itself it may write
     assert bits(own) == bits((x + 1) * 2)
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_branches_change_nothing_outside(taken):
+    """Both are recorded, whichever is taken."""
+    x, leaf = tensor(0, 3), torch.ones(3)
+    grown = torch.ones(3, requires_grad=True) * 2
+
+    def gives_grad(t):
+        leaf.grad = t
+        return t * 2
+
+    changes = {
+        "detach_": lambda t: (grown.detach_(), t * 2)[1],
+        "grad": gives_grad,
+        "requires_grad_": lambda t: (leaf.requires_grad_(), t * 2)[1],
+    }
+    for change in changes.values():
+        with pytest.raises(RuntimeError, match="might be modifying the input"):
+            torch.cond(torch.tensor(taken), change, lambda t: t, (x,))
+    assert leaf.grad is None and not leaf.requires_grad and grown.grad_fn is not None
+
+    torch.manual_seed(7)
+    before = torch.get_rng_state().tolist()
+    with pytest.raises(NotImplementedError, match="seeds the generator"):
+        torch.cond(torch.tensor(taken), lambda t: (torch.manual_seed(3), t)[1], lambda t: t, (x,))
+    assert torch.initial_seed() == 7 and torch.get_rng_state().tolist() == before
+    with_grad = torch.cond(
+        torch.tensor(taken), lambda t: (t + 1).detach_().requires_grad_(), lambda t: t * 1, (x,)
+    )
+    assert with_grad.shape == (3,)
+
+
+def test_a_compiled_function_keeps_no_activation_of_a_branch():
+    alive = []
+
+    class Mark:
+        pass
+
+    def program(x, p):
+        h = x * 2
+        h.mark = Mark()
+        alive.append(weakref.ref(h.mark))
+        return torch.cond(p, lambda a: a + h, lambda a: a - h, (x,))
+
+    compiled = torch.compile(program, background=False)
+    x = tensor(0, 3)
+    for flag in (True, False, True, True):
+        assert bits(compiled(x, torch.tensor(flag))) == bits(x + x * 2 if flag else x - x * 2)
+    gc.collect()
+    assert [mark() for mark in alive] == [None] * 4
 
 
 def test_a_failed_recording_leaves_no_trace():

@@ -211,8 +211,7 @@ TEST(Eager, Recording) {
     item(sum(y));
   }
   jitHooks = old;
-  EXPECT_THAT(recorded,
-              testing::ElementsAre("mul", "add", "add!", "slice", "reshape", "softmax", "sum", "full", "reshape",
-                                   "expand", "mul", "sum", "sub", "mul", "cast", "sum", "read"));
+  EXPECT_THAT(recorded, testing::ElementsAre("mul", "add", "add!", "slice", "reshape", "softmax", "sum", "full",
+                                             "reshape", "expand", "mul", "sum", "sub", "mul", "cast", "sum", "read"));
   EXPECT_EQ(x->requiresGrad(), true);
 }

@@ -83,6 +83,23 @@ TEST(HelperDeath, KilledAtAnyPointEveryRequestEndsOnce) {
   EXPECT_TRUE(echoes(h) || echoes(h));
 }
 
+TEST(HelperDeath, OneThatBecameUnfitIsNotStartedAgain) {
+  bool replaced = false;
+  HelperOptions o = fake();
+  o.unfit = [&] { return replaced ? "it was replaced" : ""; };
+  Helper h(o);
+  ASSERT_TRUE(echoes(h));
+  replaced = true;
+  EXPECT_TRUE(echoes(h)); // the one that runs is the one that was there
+  pid_t pid = h.pid().value();
+  kill(pid, SIGKILL);
+  EXPECT_TRUE(gone(pid));
+  HelperAnswer a = h.ask(bytes("echo x"));
+  for (int i = 0; i < 3 && a.error != "it was replaced"; ++i) // the first may meet its death
+    a = h.ask(bytes("echo x"));
+  EXPECT_EQ(a.error, "it was replaced");
+}
+
 TEST(HelperDeath, AStoppedOneIsGivenUp) {
   HelperOptions o = fake();
   o.patience = 200ms;
