@@ -100,20 +100,41 @@ std::vector<Value> Program::run(const std::vector<Value> &inputs) {
     check(inputInfo[i], inputs[i], sizes);
   if (uint64_t now = stateOfConstants(); now != state) {
     forget(*main);
+    kept.clear();
     state = now;
   }
-  return runBlock(*main, inputs, nullptr);
+  std::vector<Value> out = runBlock(*main, inputs, nullptr);
+  for (Value &v : out)
+    ownMemory(v);
+  return out;
+}
+
+/// What is computed once stays as it is, whatever the caller does to the results.
+void Program::ownMemory(Value &v) const {
+  if (v.sequence) {
+    v.sequence = std::make_shared<std::vector<Value>>(*v.sequence);
+    for (Value &item : *v.sequence)
+      ownMemory(item);
+  }
+  if (v.tensor.defined() && kept.count(v.tensor->storage))
+    v.tensor = clone(v.tensor);
 }
 
 /// Another number once a weight was written to, replaced, or asked for gradients.
 uint64_t Program::stateOfConstants() const {
   uint64_t h = 1;
   auto add = [&](uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15; };
-  for (auto &[slot, value] : main->constants)
-    if (TensorImpl *t = value.tensor.impl()) {
-      add(reinterpret_cast<uintptr_t>(t->data));
-      add(t->version() * 2 + t->requiresGrad());
-    }
+  std::function<void(const Block &)> visit = [&](const Block &b) {
+    for (auto &[slot, value] : b.constants)
+      if (TensorImpl *t = value.tensor.impl()) {
+        add(reinterpret_cast<uintptr_t>(t->data));
+        add(t->version() * 2 + t->requiresGrad());
+      }
+    for (const Step &s : b.steps)
+      for (auto &g : s.graphs)
+        visit(*g);
+  };
+  visit(*main);
   return h;
 }
 
@@ -127,6 +148,13 @@ void Program::forget(Block &b) {
       if (g)
         forget(*g);
   }
+}
+
+void Program::keep(Step &s, const std::vector<Value> &results) {
+  s.once = results;
+  for (const Value &v : results)
+    if (v.tensor.defined())
+      kept.insert(v.tensor->storage);
 }
 
 std::vector<Value> Program::runBlock(Block &b, std::vector<Value> inputs, Frame *up) {
@@ -207,7 +235,7 @@ void Program::runStep(Step &s, Frame &frame) {
     }
   }
   if (s.fixed && known == Known::Always && !wantsGrad && !isTrained) // under no_grad it has no history
-    s.once = results;
+    keep(s, results);
   put(std::move(results));
 }
 

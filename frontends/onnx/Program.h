@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace torchc::onnx {
 
@@ -108,11 +109,14 @@ private:
   std::vector<Value> runBlock(Block &b, std::vector<Value> inputs, Frame *up);
   void runStep(Step &s, Frame &frame);
   uint64_t stateOfConstants() const;
+  void keep(Step &s, const std::vector<Value> &results);
+  void ownMemory(Value &v) const;
   static void forget(Block &b);
   void check(const ValueInfo &info, const Value &v, std::unordered_map<std::string_view, int64_t> &sizes) const;
 
   bool training = false;
   uint64_t state = 0; // of the constants when what depends on them alone was computed
+  std::unordered_set<Storage *> kept; // of what is computed once
   MappedFile bytes;
   std::string folder;
   ModelFile file;

@@ -344,6 +344,65 @@ def test_a_model_outlives_its_file(tmp_path) -> None:
     assert np.array_equal(loaded({"x": F})["y0"], F + G)
 
 
+def test_results_that_are_computed_once_belong_to_the_caller() -> None:
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [
+            helper.make_node("Add", ["x", "w"], ["y"]),
+            helper.make_node("Mul", ["w", "w"], ["square"]),
+            helper.make_node("Identity", ["square"], ["same"]),
+            helper.make_node("SequenceConstruct", ["square"], ["list"]),
+        ],
+        "g",
+        [info("x", TensorProto.FLOAT, G.shape)],
+        [onnx.ValueInfoProto(name=name) for name in ("y", "square", "same", "list")],
+        [numpy_helper.from_array(G, "w")],
+    )
+    model = torch.onnx.load(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    )
+    x = torch.zeros(G.shape)
+    for _ in range(3):
+        y, square, same, items = model(x)
+        assert np.array_equal(y.numpy(), G)
+        for t in (square, same, *items):
+            assert np.array_equal(t.numpy(), G * G)
+            t.add_(100)
+
+
+def test_weights_of_inner_graphs_are_noticed() -> None:
+    info = helper.make_tensor_value_info
+
+    def branch(name: str, factor: float) -> Any:
+        return helper.make_graph(
+            [helper.make_node("Mul", [f"w_{name}", f"w_{name}"], [f"y_{name}"])],
+            name,
+            [],
+            [info(f"y_{name}", TensorProto.FLOAT, G.shape)],
+            [numpy_helper.from_array(G * np.float32(factor), f"w_{name}")],
+        )
+
+    graph = helper.make_graph(
+        [
+            helper.make_node(
+                "If", ["p"], ["y"], then_branch=branch("t", 1), else_branch=branch("e", 2)
+            )
+        ],
+        "g",
+        [info("p", TensorProto.BOOL, [])],
+        [info("y", TensorProto.FLOAT, G.shape)],
+    )
+    model = torch.onnx.load(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    )
+    assert np.array_equal(model(torch.tensor(True)).numpy(), G * G)
+    weights = model.state_dict()
+    if "w_t" in weights:
+        with torch.no_grad():
+            weights["w_t"].mul_(3)
+        assert np.array_equal(model(torch.tensor(True)).numpy(), (G * 3) * (G * 3))
+
+
 def test_missing_and_foreign_files(tmp_path) -> None:
     with pytest.raises(OSError, match="can't read"):
         torch.onnx.load(tmp_path / "none.onnx")
