@@ -126,6 +126,22 @@ std::tuple<Tensor, Tensor> adaptiveMax(int n, const Tensor &x, IntList size) {
   return {maxOf(x, w), maxIndexOf(x, w)};
 }
 
+/// Windows of one size where they divide the input: the same sums, by the kernel that knows where each lies.
+Tensor adaptiveMean(int n, const Tensor &x, IntList size) {
+  Windows w = adaptive("adaptive_avg_pool", n, x, size);
+  bool even = true;
+  for (int i = 0; i < n; i++) {
+    int64_t in = x->sizes()[x->rank - n + i], out = w.size[i];
+    even = even && in > 0 && out > 0 && in % out == 0;
+  }
+  for (int i = 0; even && i < n; i++) {
+    w.kernel.push(x->sizes()[x->rank - n + i] / w.size[i]);
+    w.padding.push(0);
+  }
+  w.stride = w.kernel;
+  return meanOf(x, w, false, 0);
+}
+
 } // namespace
 
 #define TORCHC_POOL(N)                                                                                                 \
@@ -140,9 +156,7 @@ std::tuple<Tensor, Tensor> adaptiveMax(int n, const Tensor &x, IntList size) {
   std::tuple<Tensor, Tensor> adaptiveMaxPool##N##d(const Tensor &input, IntList size) {                                \
     return adaptiveMax(N, input, size);                                                                                \
   }                                                                                                                    \
-  Tensor adaptiveAvgPool##N##d(const Tensor &input, IntList size) {                                                    \
-    return meanOf(input, adaptive("adaptive_avg_pool", N, input, size), false, 0);                                     \
-  }
+  Tensor adaptiveAvgPool##N##d(const Tensor &input, IntList size) { return adaptiveMean(N, input, size); }
 TORCHC_POOL(1)
 TORCHC_POOL(2)
 TORCHC_POOL(3)
