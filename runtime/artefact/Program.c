@@ -184,9 +184,14 @@ static int makeOutputs(Program *p) {
     const torchc_io_desc *d = &m->outputs[i];
     Npy *npy = &p->tensors[m->input_count + i];
     DLTensor *t = &npy->tensor;
-    int64_t n = rtElements(d, p->symbols);
-    npy->file = n < 0 ? NULL : aligned_alloc(64, ((size_t)n * rtItemSize(d->dtype) + 64) & ~(size_t)63);
-    if (!npy->file || d->rank > npyMaxRank) {
+    int64_t n = rtElements(d, p->symbols), bytes = 0;
+    if (d->rank > npyMaxRank) {
+      snprintf(p->error, sizeof p->error, "output %s: more than %d dimensions", d->name, npyMaxRank);
+      return 0;
+    }
+    if (n >= 0 && !__builtin_mul_overflow(n, (int64_t)rtItemSize(d->dtype), &bytes) && bytes < INT64_MAX - 64)
+      npy->file = aligned_alloc(64, ((size_t)bytes + 64) & ~(size_t)63);
+    if (!npy->file) {
       snprintf(p->error, sizeof p->error, "output %s: not enough memory", d->name);
       return 0;
     }
