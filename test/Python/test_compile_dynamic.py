@@ -104,6 +104,28 @@ PROGRAMS = {
 }
 
 
+BLOCKS = {
+    "sums": (lambda x: (x.sum(0), (x * 2).sum(), x.mean(1)), lambda n: (numbers(n, 4),)),
+    "rows": (lambda x: (x.sum(1), (x * 2).amax(1), x.var(1)), lambda n: (numbers(3, n),)),
+    "softmax": (lambda x: torch.softmax(x * 2, 1) + 1, lambda n: (numbers(2, n),)),
+    "norm": (lambda x: (x * 2).norm(dim=0) + x.std(0), lambda n: (numbers(n, 3),)),
+    "contraction": (lambda x, y: x.t() @ y, lambda n: (numbers(n, 4), numbers(n, 3))),
+    "columns": (lambda x, y: x @ y + 1, lambda n: (numbers(3, 1030), numbers(1030, n))),
+    "running": (lambda x: x.cumsum(0) * 2, lambda n: (numbers(n, 3),)),
+    "batch norm": (
+        lambda x: F.batch_norm(x * 2, None, None, training=True) + 1,
+        lambda n: (numbers(n, 3, 2),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_sizes_of_several_blocks(compiled: Any, name: str) -> None:  # noqa: F811
+    """Sums and products are made of blocks of 1024 elements (N3, N4)."""
+    fn, make = BLOCKS[name]
+    serve(compiled, fn, make, (5, 7, 1023, 1024, 1025, 2048, 3001, 9000, 70001, 2))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_size(compiled: Any, name: str) -> None:  # noqa: F811
     fn, make = PROGRAMS[name]
@@ -138,6 +160,122 @@ def cnn() -> Any:
     return nn.Sequential(
         nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 4)
     )
+
+
+def normed() -> Any:
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3, padding=1, bias=False),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Conv2d(4, 6, 3, stride=2),
+        nn.GELU(),
+        nn.Flatten(),
+        nn.Dropout(0.25),
+        nn.Linear(6, 4),
+    )
+
+
+class Transformer(nn.Module):
+    """Words of 5 numbers, two layers, the mean over words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(5, 8)
+        self.place = nn.Parameter(numbers(6, 8))
+        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = nn.Linear(8, 4)
+
+    def forward(self, x: Any) -> Any:
+        return self.head(self.layers(self.embed(x) + self.place).mean(1))
+
+
+NETWORKS = {
+    "mlp": (mlp, (6,), torch.optim.Adam),
+    "cnn": (normed, (2, 6, 6), torch.optim.SGD),
+    "transformer": (Transformer, (6, 5), torch.optim.AdamW),
+}
+
+
+class Training:
+    """A training step, eager or compiled."""
+
+    def __init__(self, name: str, compile_step: Any) -> None:
+        make, self.shape, optimizer = NETWORKS[name]
+        torch.manual_seed(3)
+        self.network = make()
+        self.optimizer = optimizer(self.network.parameters(), lr=0.05)
+        self.step = compile_step(self.eager) if compile_step else self.eager
+
+    def eager(self, x: Any, y: Any) -> Any:
+        self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.network(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+    def run(self, n: int) -> Any:
+        x = numbers(n, *self.shape)
+        return bits([self.step(x, classes(n)), *self.network.state_dict().values()])
+
+
+def in_foreground(fn: Any) -> Any:
+    from torchc.jit import _compiled
+
+    return _compiled(fn, False, measure=False)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_training_step_is_one_graph_for_all_sizes(name: str) -> None:
+    """Once two sizes were seen behind the optimizer's first step, no other one is recorded or compiled."""
+    want, got = Training(name, None), Training(name, in_foreground)
+    warm = (8, 8, 5, 5, 8, 8, 8, 5)
+    sizes = (*warm, 7, 3, 16, 2, 33, 9, 8, 64)
+    for i, n in enumerate(sizes):
+        torch.manual_seed(i)
+        w = want.run(n)
+        torch.manual_seed(i)
+        assert w == got.run(n), f"{n}\n{got.step.report()}"
+        if i + 1 == len(warm):
+            before = got.step.counts()
+    counts, report = got.step.counts(), got.step.report()
+    assert counts["dynamic"] == 1 and counts["failed"] == 0, report
+    assert counts["recorded"] == before["recorded"], report
+    assert counts["launches"] - before["launches"] == len(sizes) - len(warm), report
+    assert counts["interpreted"] == before["interpreted"], report
+    assert "dynamic (s0 = dimension 0 of input" in report
+
+
+@needs_compiler
+def test_parameters_that_are_replaced_or_reloaded() -> None:
+    trainings = [Training("mlp", None), Training("mlp", in_foreground)]
+
+    def both(change: Any, sizes: Any) -> None:
+        for t in trainings:
+            change(t)
+        for n in sizes:
+            results = [t.run(n) for t in trainings]
+            assert results[0] == results[1], f"{n}\n{trainings[1].step.report()}"
+
+    def reload(t: Any) -> None:
+        state = {k: v * 2 for k, v in t.network.state_dict().items()}
+        t.network.load_state_dict(state)
+
+    def replace(t: Any) -> None:
+        t.network[0].weight = nn.Parameter(numbers(16, 6) * 3)
+
+    def swap(t: Any) -> None:
+        t.network[2].weight.data = numbers(4, 16) * 5
+
+    def add(t: Any) -> None:
+        with torch.no_grad():
+            t.network[2].bias.add_(1)
+
+    both(lambda t: None, (8, 5, 8, 5, 3))
+    for change in (reload, add, swap, replace, reload):
+        both(change, (4, 8, 5, 11, 1, 8))
 
 
 @pytest.mark.parametrize("model, shape", [(mlp, (6,)), (cnn, (2, 6, 6))])
