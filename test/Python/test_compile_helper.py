@@ -248,6 +248,7 @@ def test_fork_while_threads_wait_for_the_compiler(tmp_path):
 import os, signal, threading, time, torchc as t
 def make(k): return t.compile(lambda x: (x * k).exp() + k, background=False)
 x = t.zeros(2)
+make(1)(x)  # Python's locks of modules that are being imported stay locked in a child
 stop = False
 def work(n):
     k = n
