@@ -11,6 +11,7 @@ except ImportError as error:
     raise ImportError(
         "torchc's extension module torchc._C can't be loaded; in a clone, tools/dev/build makes it"
     ) from error
+from torchc import _methods
 from torchc._C import *  # noqa: F403 - every public name of the extension module is part of the API
 from torchc.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
@@ -18,8 +19,8 @@ __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
     "__config__ _higher_order_ops _utils accelerator amp autograd backends compiler cuda distributed distributions "
-    "errors export func functional hub jit knobs library linalg mps multiprocessing nn onnx ops optim profiler random "
-    "serialization special storage testing types utils version xpu".split()
+    "errors export func functional hub jit knobs library linalg masked mps multiprocessing nn onnx ops optim profiler "
+    "random serialization signal special storage testing types utils version xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {
@@ -51,7 +52,12 @@ _EXTRAS = (
     "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal "
     "set_num_interop_threads set_warn_always use_deterministic_algorithms"
 )
+_LAZY.update(_methods.FUNCTIONS)
 _LAZY.update({name: "_extras" for name in _EXTRAS.split() if not hasattr(_C, name)})
+
+for _name in _methods.FUNCTIONS:  # what stands for a function of the extension module
+    globals().pop(_name, None)
+_methods.install()
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")]
 __all__ += ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]

@@ -1,39 +1,14 @@
-"""Special functions under the names of torch.special. Real tensors; integers are computed in the default dtype."""
+"""Special functions that are made of few others."""
 
 import math
 
 from torchc import _C
-
-__all__ = [
-    "digamma",
-    "entr",
-    "erf",
-    "erfc",
-    "erfinv",
-    "exp2",
-    "expit",
-    "expm1",
-    "gammaln",
-    "log1p",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "multigammaln",
-    "ndtr",
-    "ndtri",
-    "polygamma",
-    "psi",
-    "round",
-    "sinc",
-    "softmax",
-    "xlog1py",
-    "xlogy",
-]
+from torchc._results import given
 
 erf, erfc, erfinv, exp2, expm1, log1p = _C.erf, _C.erfc, _C.erfinv, _C.exp2, _C.expm1, _C.log1p
 expit, digamma, psi, gammaln = _C.sigmoid, _C.digamma, _C.digamma, _C.lgamma
 logit, logsumexp, sinc, xlogy, round = _C.logit, _C.logsumexp, _C.sinc, _C.xlogy, _C.round
-polygamma, multigammaln = _C.polygamma, _C.mvlgamma
+multigammaln = _C.mvlgamma
 
 
 def softmax(input, dim, *, dtype=None):
@@ -51,21 +26,21 @@ def _real(input):
     return input if input.is_floating_point() else input.to(_C.get_default_dtype())
 
 
-def entr(input):
+def entr(input, *, out=None):
     """-x * log(x): 0 at 0, -inf below it."""
     x = _real(input)
     positive = x > 0
     terms = -x * _C.where(positive, x, 1.0).log()
     outside = _C.where(x == 0, 0.0, _C.where(x < 0, -math.inf, x))
-    return _C.where(positive, terms, outside)
+    return given(_C.where(positive, terms, outside), out)
 
 
-def ndtr(input):
+def ndtr(input, *, out=None):
     """Distribution function of the standard normal distribution."""
-    return 0.5 * _C.erfc(_real(input) * -math.sqrt(0.5))
+    return given(0.5 * _C.erfc(_real(input) * -math.sqrt(0.5)), out)
 
 
-def ndtri(input):
+def ndtri(input, *, out=None):
     """Inverse of `ndtr`: -inf at 0, inf at 1, NaN outside."""
     x = _real(input)
     y = x.double()
@@ -75,7 +50,7 @@ def ndtri(input):
     far = (tail > 0) & (tail < 0.02)
     inner = math.sqrt(2.0) * _C.erfinv(2 * _C.where(far, 0.5, y) - 1)
     z = _lower_quantile(_C.where(far, tail, 0.01))
-    return _C.where(far, _C.where(lower, z, -z), inner).to(x.dtype)
+    return given(_C.where(far, _C.where(lower, z, -z), inner).to(x.dtype), out)
 
 
 def _lower_quantile(p):
@@ -92,7 +67,7 @@ def _lower_quantile(p):
     return x
 
 
-def xlog1py(input, other):
+def xlog1py(input, other, *, out=None):
     """input * log1p(other), 0 where input is 0 unless other is NaN. One of them may be a number.
 
     Raises TypeError when both are numbers.
@@ -109,4 +84,4 @@ def xlog1py(input, other):
     zero = (input == 0) & (other == other)
     tail = _C.log1p(_C.where(zero, 0.0, other))
     product = input * tail
-    return _C.where(input == 0, product + 0.0, product)
+    return given(_C.where(input == 0, product + 0.0, product), out)

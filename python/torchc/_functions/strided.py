@@ -1,0 +1,67 @@
+"""Views by sizes and strides as copies, and changes of size."""
+
+import math
+
+from torchc import _C
+from torchc._results import given
+
+
+def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
+    """`as_strided` as a copy."""
+    return given(_C.as_strided(input, size, stride, storage_offset).clone(), out)
+
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=None):
+    """A copy of `input` in which the elements of `as_strided` are `src`'s, of shape `size`.
+
+    Raises RuntimeError for a src of another shape.
+    """
+    result = input.clone()
+    # In memory of its own, the offset counts from the first element.
+    offset = 0 if storage_offset is None else storage_offset
+    if tuple(src.shape) != tuple(size):
+        raise RuntimeError(
+            f"as_strided_scatter(): expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(size)}"
+        )
+    _C.as_strided(result, size, stride, offset).copy_(src)
+    return given(result, out)
+
+
+def unfold_copy(input, dimension, size, step, *, out=None):
+    """`Tensor.unfold` as a copy."""
+    return given(input.unfold(dimension, size, step).clone(), out)
+
+
+def _resized(self, shape):
+    if any(s < 0 for s in shape):
+        raise RuntimeError(f"resize_(): expected non-negative sizes, got {list(shape)}")
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    if tuple(self.shape) == tuple(shape):
+        return self
+    count = math.prod(shape)
+    room = _C._storage_info(self)[1] // self.itemsize - self.storage_offset()
+    strides = [math.prod(shape[i + 1 :]) if count else 1 for i in range(len(shape))]
+    if count <= room:
+        with_memory = _C.as_strided(self, shape, strides, self.storage_offset())
+    else:
+        with_memory = _C.empty(shape, dtype=self.dtype, device=self.device)
+        kept = min(room, count)
+        with_memory.view(-1)[:kept].copy_(_C.as_strided(self, [kept], [1], self.storage_offset()))
+    self.data = with_memory
+    return self
+
+
+def resize_(self, *sizes, memory_format=None):
+    """The tensor with other sizes, row-major on its memory; where that is too small, on a larger copy of it.
+
+    New elements are uninitialised. Raises RuntimeError for tensors that require gradients.
+    """
+    shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    return _resized(self, list(shape))
+
+
+def resize_as_(self, the_template, *, memory_format=None):
+    """`resize_` to another tensor's sizes."""
+    return _resized(self, list(the_template.shape))

@@ -1,0 +1,174 @@
+"""LAPACK, found when it is first used, and one way to call its routines on batches of matrices.
+
+The library is the system's OpenBLAS or LAPACK, else the OpenBLAS in NumPy's or SciPy's wheel (whose names have a prefix
+and a suffix, and whose integers are 64 bits wide). Calls hold one lock and run on one thread.
+"""
+
+import ctypes
+import functools
+import threading
+from typing import Any, NamedTuple
+
+from torchc import _C
+
+_SYSTEM = ("libopenblas.so.0", "libopenblas.so", "liblapack.so.3", "liblapack.so")
+# (prefix, suffix, integers): plain LAPACK, SciPy's OpenBLAS with 32-bit and with 64-bit integers, other ILP64 builds.
+_SPELLINGS = (
+    ("", "_", ctypes.c_int32),
+    ("scipy_", "_", ctypes.c_int32),
+    ("scipy_", "_64_", ctypes.c_int64),
+    ("", "_64_", ctypes.c_int64),
+)
+_lock = threading.Lock()
+
+
+class Library(NamedTuple):
+    """An opened library: how it spells its routines, the type of its integers, and its thread switch or None."""
+
+    handle: ctypes.CDLL
+    prefix: str
+    suffix: str
+    integer: type
+    set_threads: Any
+
+    def routine(self, letter: str, name: str):
+        """The routine `name` for the letter's type: s float32, d float64."""
+        function = getattr(self.handle, f"{self.prefix}{letter}{name}{self.suffix}")
+        function.restype = None
+        return function
+
+    @property
+    def index_dtype(self):
+        """Its integers as a dtype."""
+        return _C.int64 if self.integer is ctypes.c_int64 else _C.int32
+
+
+def _wheels():
+    """Libraries that NumPy's and SciPy's wheels carry; neither package is imported."""
+    import importlib.util
+    import pathlib
+
+    for package in ("numpy", "scipy"):
+        spec = importlib.util.find_spec(package)
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            folder = pathlib.Path(place)
+            for libraries in (folder.with_name(f"{package}.libs"), folder / ".libs"):
+                yield from sorted(map(str, libraries.glob("*openblas*.so*")))
+
+
+def _open(name: str):
+    try:
+        handle = ctypes.CDLL(name)
+    except OSError:
+        return None
+    for prefix, suffix, integer in _SPELLINGS:
+        if hasattr(handle, f"{prefix}dgesdd{suffix}"):
+            switch = getattr(handle, "openblas_set_num_threads_local", None)
+            if switch is not None:
+                switch.restype = ctypes.c_int
+            return Library(handle, prefix, suffix, integer, switch)
+    return None
+
+
+@functools.cache
+def library() -> Library:
+    """The library; RuntimeError that says where it was looked for if there is none."""
+    for name in _SYSTEM:
+        found = _open(name)
+        if found:
+            return found
+    for name in _wheels():
+        found = _open(name)
+        if found:
+            return found
+    raise RuntimeError(
+        "torch.linalg needs LAPACK, and none was found: neither a system library "
+        f"({', '.join(_SYSTEM)}) nor the OpenBLAS of an installed numpy or scipy"
+    )
+
+
+class Each:
+    """An argument of which every matrix of the batch has its own part: a contiguous tensor."""
+
+    def __init__(self, tensor, batch: int):
+        self.pointer = ctypes.c_void_p(tensor.data_ptr())
+        self.tensor = tensor
+        self.step = tensor.numel() * tensor.itemsize // max(batch, 1)
+
+
+def letter(dtype) -> str:
+    """LAPACK's letter for a dtype."""
+    return "s" if dtype is _C.float32 else "d"
+
+
+def call(name: str, dtype, batch: int, *args, workspaces=0, integers=0, info=True):
+    """Runs a routine on every matrix of a batch; returns the infos, int32 (batch,).
+
+    Args:
+        args: int (passed by reference), bytes (a character), float, or Each; the last ones are appended here.
+        workspaces: 1 when `work, lwork` follow the arguments, asked for with lwork = -1 first.
+        integers: with workspaces, what follows for integers: 1 `iwork, liwork`, -1 `iwork` of 8 min(m, n) (gesdd),
+            -2 `iwork` of the size that the routine says (gelsd).
+        info: False for routines of the BLAS, which return none.
+
+    Raises RuntimeError when LAPACK says that an argument is wrong.
+    """
+    if not batch:
+        return _C.empty(0, dtype=_C.int32)
+    found = library()
+    function = found.routine(letter(dtype), name)
+    real = ctypes.c_float if dtype is _C.float32 else ctypes.c_double
+    answer = found.integer(0)
+    moving: list[Each] = []
+    passed: list = []
+    lengths = []
+    for a in args:
+        if isinstance(a, Each):
+            moving.append(a)
+            passed.append(a.pointer)
+        elif isinstance(a, bytes):
+            passed.append(ctypes.c_char_p(a))
+            lengths.append(ctypes.c_size_t(1))  # Fortran's hidden lengths come last
+        else:
+            passed.append(ctypes.byref((found.integer if isinstance(a, int) else real)(a)))
+    tail = [ctypes.byref(answer)] * info + lengths
+    infos = []
+    with _lock:
+        before = found.set_threads(1) if found.set_threads else None
+        try:
+            space = (
+                _space(function, found, real, passed, tail, integers, args) if workspaces else ()
+            )
+            for _ in range(batch):
+                function(*passed, *space, *tail)
+                infos.append(answer.value)
+                for a in moving:
+                    if a.step:
+                        a.pointer.value += a.step
+        finally:
+            if found.set_threads:
+                found.set_threads(before)
+    if any(i < 0 for i in infos):
+        raise RuntimeError(f"{name}: LAPACK refuses argument {-min(infos)}")
+    return _C.tensor(infos, dtype=_C.int32)
+
+
+def _space(function, found, real, passed, tail, integers, args):
+    """The arguments for scratch memory, of the sizes that the routine asks for."""
+    whole = found.integer
+    size, count = real(0), whole(8 * min(a for a in args if isinstance(a, int)))
+    ask = [ctypes.byref(size), ctypes.byref(whole(-1))]
+    if integers == -1:
+        ask.append((whole * max(count.value, 1))())
+    elif integers:
+        ask.append(ctypes.byref(count))
+    if integers == 1:
+        ask.append(ctypes.byref(whole(-1)))
+    function(*passed, *ask, *tail)
+    length, count = max(int(size.value), 1), max(count.value, 1)
+    space = [(real * length)(), ctypes.byref(whole(length))]
+    if integers:
+        space.append((whole * count)())
+    if integers == 1:
+        space.append(ctypes.byref(whole(count)))
+    return space

@@ -1,0 +1,5 @@
+"""Signals: window functions."""
+
+from torchc.signal import windows
+
+__all__ = ["windows"]
