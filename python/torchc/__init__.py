@@ -42,6 +42,7 @@ _LAZY = {
     "set_printoptions": "_tensor_str",
     "tensordot": "functional",
     "typename": "_type_info",
+    "vmap": "func",
     "while_loop": "_higher_order_ops",
 }
 _EXTRAS = (

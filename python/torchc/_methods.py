@@ -23,7 +23,11 @@ _TABLE = {
         "",
     ),
     "_functions.numbers": ("frexp logcumsumexp", "native_group_norm vander", "gcd lcm renorm"),
-    "_functions.strided": ("as_strided_scatter", "as_strided_copy unfold_copy", ""),
+    "_functions.strided": (
+        "as_strided_scatter",
+        "as_strided_copy nonzero split_with_sizes_copy unbind_copy unfold_copy",
+        "",
+    ),
 }
 # Methods of other arguments, or of names that aren't functions.
 _METHODS = {

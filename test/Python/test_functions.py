@@ -240,6 +240,19 @@ def test_strided() -> None:
         torch.as_strided_scatter(x, torch.zeros(3), (2,), (1,))
 
 
+def test_lists_and_places_into_out() -> None:
+    x = torch.tensor([[1, 0, 2], [0, 3, 4]])
+    parts = [torch.empty(0, dtype=torch.int64) for _ in range(2)]
+    assert torch.unbind_copy(x, out=parts) is None
+    assert [p.tolist() for p in parts] == x.tolist()
+    torch.split_with_sizes_copy(x, [1, 2], 1, out=parts)
+    assert torch.equal(parts[1], x[:, 1:])
+    places = torch.empty(0, dtype=torch.int64)
+    assert torch.nonzero(x, out=places) is places and torch.equal(places, x.nonzero())
+    with pytest.raises(RuntimeError, match="2 tensors"):
+        torch.unbind_copy(x, out=parts[:1])
+
+
 def test_resize() -> None:
     x = torch.arange(6.0).reshape(2, 3)
     assert x.resize_(2, 2) is x and x.tolist() == [[0, 1], [2, 3]]

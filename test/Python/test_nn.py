@@ -386,3 +386,10 @@ def test_embeddings_take_indices_of_two_types(dtype):
 def test_a_learning_rate_is_a_number():
     with pytest.raises(TypeError):
         torch.optim.Adam([torch.nn.Parameter(torch.ones(2))], lr="a")
+
+
+def test_tables_and_groups_of_wrong_shape_are_refused():
+    with pytest.raises(RuntimeError, match="'weight' must be 2-D"):
+        F.embedding(torch.tensor([0]), torch.ones(3))
+    with pytest.raises(RuntimeError, match="divisible by num_groups"):
+        F.group_norm(torch.ones(1, 0, 2), 1)

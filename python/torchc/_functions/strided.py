@@ -33,6 +33,34 @@ def unfold_copy(input, dimension, size, step, *, out=None):
     return given(input.unfold(dimension, size, step).clone(), out)
 
 
+def _given_each(op, results, out):
+    if out is None:
+        return results
+    if len(out) != len(results):
+        raise RuntimeError(f"{op}(): expected {len(results)} tensors as out, got {len(out)}")
+    for result, target in zip(results, out):
+        given(result, target)
+    return None
+
+
+def split_with_sizes_copy(input, split_sizes, dim=0, *, out=None):
+    """`split_with_sizes` as copies, or copied into the tensors of the list `out`."""
+    return _given_each(
+        "split_with_sizes_copy", _C.split_with_sizes_copy(input, split_sizes, dim), out
+    )
+
+
+def unbind_copy(input, dim=0, *, out=None):
+    """`unbind` as copies, or copied into the tensors of the list `out`."""
+    return _given_each("unbind_copy", _C.unbind_copy(input, dim), out)
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    """Where elements are non-zero: one row per place, int64, or with `as_tuple` one tensor per dimension."""
+    result = _C.nonzero(input, as_tuple=as_tuple)
+    return result if as_tuple else given(result, out)
+
+
 def _resized(self, shape):
     if any(s < 0 for s in shape):
         raise RuntimeError(f"resize_(): expected non-negative sizes, got {list(shape)}")

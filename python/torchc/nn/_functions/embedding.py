@@ -66,6 +66,8 @@ def embedding(
             "embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             f"Long, Int; but got {input.type()} instead"
         )
+    if weight.dim() != 2:
+        raise RuntimeError(f"embedding(): 'weight' must be 2-D, got {weight.dim()}-D")
     padding_idx = padding_row(padding_idx, weight.size(0))
     if max_norm is not None:
         _renorm(weight.detach(), input, max_norm, norm_type)

@@ -65,7 +65,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
         )
-    if num_groups <= 0 or input.size(1) % num_groups != 0:
+    if num_groups <= 0 or input.size(1) % num_groups != 0 or input.size(1) == 0:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.size())} and num_groups={num_groups}"
