@@ -22,10 +22,43 @@ _TABLE = {
         "histogramdd",
         "",
     ),
-    "_functions.numbers": ("frexp logcumsumexp", "native_group_norm vander", "gcd lcm renorm"),
+    "_functions.numbers": (
+        "frexp logcumsumexp",
+        "native_group_norm vander",
+        "gcd lcm nextafter renorm",
+    ),
     "_functions.strided": (
         "as_strided_scatter",
         "as_strided_copy nonzero split_with_sizes_copy unbind_copy unfold_copy",
+        "",
+    ),
+    "_functions.asking": (
+        "",
+        "get_device is_inference is_same_size is_signed range slice_copy split_copy",
+        "",
+    ),
+    "_functions.losses": (
+        "",
+        "alpha_dropout cosine_embedding_loss ctc_loss embedding feature_alpha_dropout frobenius_norm "
+        "hinge_embedding_loss instance_norm kl_div margin_ranking_loss native_dropout native_layer_norm "
+        "norm_except_dim nuclear_norm poisson_nll_loss triplet_margin_loss",
+        "",
+    ),
+    "_functions.windows": (
+        "",
+        "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+        "",
+    ),
+    "nn._functions.activation": ("", "rrelu", ""),
+    "nn._functions.distance": ("", "cosine_similarity pairwise_distance pdist", ""),
+    "_functions.writing": (
+        "",
+        "abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ "
+        "atan_ atanh_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ deg2rad_ detach_ "
+        "dropout_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_ "
+        "ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ "
+        "relu_ resize_as_ round_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ "
+        "threshold_ trunc_ xlogy_ zero_",
         "",
     ),
 }
@@ -34,6 +67,9 @@ _METHODS = {
     "polygamma": ("special._gamma", "polygamma_method"),
     "polygamma_": ("special._gamma", "polygamma_"),
     "lu": ("linalg._names", "lu"),
+    "__reversed__": ("_functions.asking", "reversed_"),
+    "dim_order": ("_functions.asking", "dim_order"),
+    "is_set_to": ("_functions.asking", "is_set_to"),
     "__rdiv__": ("_functions.numbers", "rdiv"),
     "resize_": ("_functions.strided", "resize_"),
     "resize_as_": ("_functions.strided", "resize_as_"),

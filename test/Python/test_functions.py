@@ -363,3 +363,90 @@ def test_windows(points: int) -> None:
     ):
         with pytest.raises(ValueError):
             bad()
+
+
+# ---- names at the top of the package
+
+
+def test_losses_by_the_number_of_their_reduction() -> None:
+    F = torch.nn.functional
+    a, b = torch.tensor(draw(4, 3)), torch.tensor(draw(4, 3))
+    sign = torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=torch.float64)
+    for number, name in enumerate(("none", "mean", "sum")):
+        for ours, theirs in (
+            (torch.kl_div(a, b.abs(), number), F.kl_div(a, b.abs(), reduction=name)),
+            (torch.hinge_embedding_loss(a, sign[:, None], 1.0, number), F.hinge_embedding_loss(a, sign[:, None], reduction=name)),
+            (torch.cosine_embedding_loss(a, b, sign, 0.1, number), F.cosine_embedding_loss(a, b, sign, 0.1, reduction=name)),
+            (torch.triplet_margin_loss(a, b, a + 1, reduction=number), F.triplet_margin_loss(a, b, a + 1, reduction=name)),
+            (torch.poisson_nll_loss(a, b, True, False, 1e-8, number), F.poisson_nll_loss(a, b, reduction=name)),
+        ):  # fmt: skip
+            assert torch.equal(ours, theirs)
+    with pytest.raises(ValueError, match="reduction"):
+        torch.kl_div(a, b, 3)
+    assert torch.equal(torch.cosine_similarity(a, b), F.cosine_similarity(a, b))
+    assert torch.embedding(a, torch.tensor([2, 0])).tolist() == a[[2, 0]].tolist()
+
+
+def test_windows_of_periods() -> None:
+    for name, exact in (
+        ("hann", np.hanning),
+        ("hamming", np.hamming),
+        ("bartlett", np.bartlett),
+        ("blackman", np.blackman),
+    ):
+        f = getattr(torch, f"{name}_window")
+        same(f(8, dtype=torch.float64), exact(9)[:-1], 1e-12)
+        same(f(8, False, dtype=torch.float64), exact(8), 1e-12)
+        assert f(8, dtype=torch.bfloat16).dtype is torch.bfloat16 and f(1).tolist() == [1.0]
+    same(torch.kaiser_window(8, False, 5.0, dtype=torch.float64), np.kaiser(8, 5.0), 1e-12)
+    with pytest.raises(RuntimeError, match="floating"):
+        torch.hann_window(3, dtype=torch.int64)
+
+
+def test_methods_in_place_as_functions() -> None:
+    x = torch.tensor([-1.0, 4.0])
+    assert torch.relu_(x) is x and x.tolist() == [0.0, 4.0]
+    assert torch.sqrt_(x).tolist() == [0.0, 2.0] and torch.clamp_(x, max=1.0).tolist() == [0.0, 1.0]
+    with pytest.raises(AttributeError, match="nothing_"):
+        torch.nothing_(x)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_neighbours_of_half_precision(dtype: str) -> None:
+    t = getattr(torch, dtype)
+    x = torch.tensor([1.0, 1.0, -1.0, 0.0, 0.0, 2.0, math.inf], dtype=t)
+    y = torch.tensor([2.0, 0.0, 0.0, 1.0, -1.0, 2.0, 0.0], dtype=t)
+    bits = {
+        "float16": [0x3C01, 0x3BFF, 0xBBFF, 1, 0x8001, 0x4000, 0x7BFF],
+        "bfloat16": [0x3F81, 0x3F7F, 0xBF7F, 1, 0x8001, 0x4000, 0x7F7F],
+    }
+    got = torch.nextafter(x, y)
+    assert got.dtype is t
+    assert [b & 0xFFFF for b in got.view(torch.int16).tolist()] == bits[dtype]
+    assert torch.nextafter(x, torch.full_like(x, math.nan)).isnan().all()
+    assert torch.equal(x.clone().nextafter_(y), got)
+
+
+def test_norms_of_parts() -> None:
+    a = draw(3, 4, 2)
+    x = torch.tensor(a)
+    same(torch.norm_except_dim(x, 2, 1), np.sqrt((a**2).sum((0, 2), keepdims=True)))
+    same(torch.frobenius_norm(x, (0, 1)), np.sqrt((a**2).sum((0, 1))))
+    same(torch.nuclear_norm(x[..., 0]), np.linalg.norm(a[..., 0], "nuc"))
+    out, mean, rstd = torch.native_layer_norm(x, (4, 2), None, None, 0.0)
+    same(out, (x - mean) * rstd)
+    same(mean, a.mean((1, 2), keepdims=True))
+
+
+def test_questions_and_pieces() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    assert x.is_set_to(x.view(2, 3)) and not x.is_set_to(x.clone()) and not x.is_set_to(x.view(6))
+    assert x.mT.dim_order() == (1, 0) and torch.is_same_size(x, x) and torch.is_signed(x)
+    assert torch.equal(torch.tensor([3, 1]), torch.tensor([1, 3]).__reversed__())
+    assert torch.equal(torch.slice_copy(x, 1, 0, 3, 2), x[:, ::2])
+    assert [p.shape[1] for p in torch.split_copy(x, 2, 1)] == [2, 1]
+    with pytest.warns(UserWarning, match="arange"):
+        assert torch.range(1, 2, 0.5).tolist() == [1.0, 1.5, 2.0]
+    torch.manual_seed(0)
+    y, mask = torch.native_dropout(torch.ones(100), 0.25, True)
+    assert torch.equal(y, mask / 0.75) and 50 < mask.sum().item() < 95

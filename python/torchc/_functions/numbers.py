@@ -2,6 +2,7 @@
 
 from torchc import _C
 from torchc._results import given, given_all, named, wrapped
+from torchc.autograd.function import Function
 
 # ---- integers
 
@@ -65,6 +66,33 @@ def frexp(input, *, out=None):
     wide = input.double() * scale(half) * scale(exponent - half)
     mantissa = wide.to(input.dtype)
     return given_all(Frexp, (mantissa, exponent.to(_C.int32)), out)
+
+
+class _Neighbour(Function):
+    """The next float16 or bfloat16 number: the next in the order of bit patterns."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        x, y = (v.contiguous() for v in _C.broadcast_tensors([x, y]))
+        bits = x.view(_C.int16)
+        away = (x < y) == (x > 0)
+        smallest = _C.where(y > 0, 1, -32767).to(_C.int16)
+        moved = _C.where(x == 0, smallest, bits + _C.where(away, 1, -1).to(_C.int16))
+        step = moved.view(x.dtype)
+        return _C.where(x == y, y, _C.where((x != x) | (y != y), x + y, step))
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, _C.zeros_like(g)
+
+
+def nextafter(input, other, *, out=None):
+    """The number next to `input` towards `other`, of their common floating type; `other` where they are equal."""
+    dtype = _C.result_type(input, other)
+    if dtype not in (_C.float16, _C.bfloat16):
+        return _C.nextafter(input, other, out=out)
+    x, y = (v.to(dtype) for v in _C.broadcast_tensors([input, other]))
+    return given(_Neighbour.apply(x, y), out)
 
 
 # ---- along a dimension
