@@ -373,13 +373,27 @@ def test_losses_by_the_number_of_their_reduction() -> None:
     a, b = torch.tensor(draw(4, 3)), torch.tensor(draw(4, 3))
     sign = torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=torch.float64)
     for number, name in enumerate(("none", "mean", "sum")):
-        for ours, theirs in (
-            (torch.kl_div(a, b.abs(), number), F.kl_div(a, b.abs(), reduction=name)),
-            (torch.hinge_embedding_loss(a, sign[:, None], 1.0, number), F.hinge_embedding_loss(a, sign[:, None], reduction=name)),
-            (torch.cosine_embedding_loss(a, b, sign, 0.1, number), F.cosine_embedding_loss(a, b, sign, 0.1, reduction=name)),
-            (torch.triplet_margin_loss(a, b, a + 1, reduction=number), F.triplet_margin_loss(a, b, a + 1, reduction=name)),
-            (torch.poisson_nll_loss(a, b, True, False, 1e-8, number), F.poisson_nll_loss(a, b, reduction=name)),
-        ):  # fmt: skip
+        kind = {"reduction": name}
+        pairs = [
+            (torch.kl_div(a, b.abs(), number), F.kl_div(a, b.abs(), **kind)),
+            (
+                torch.hinge_embedding_loss(a, sign[:, None], 1.0, number),
+                F.hinge_embedding_loss(a, sign[:, None], **kind),
+            ),
+            (
+                torch.cosine_embedding_loss(a, b, sign, 0.1, number),
+                F.cosine_embedding_loss(a, b, sign, 0.1, **kind),
+            ),
+            (
+                torch.triplet_margin_loss(a, b, a + 1, reduction=number),
+                F.triplet_margin_loss(a, b, a + 1, **kind),
+            ),
+            (
+                torch.poisson_nll_loss(a, b, True, False, 1e-8, number),
+                F.poisson_nll_loss(a, b, **kind),
+            ),
+        ]
+        for ours, theirs in pairs:
             assert torch.equal(ours, theirs)
     with pytest.raises(ValueError, match="reduction"):
         torch.kl_div(a, b, 3)

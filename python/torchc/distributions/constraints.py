@@ -7,16 +7,22 @@ __all__ = [
     "boolean",
     "dependent",
     "greater_than",
+    "independent",
     "integer_interval",
     "interval",
     "less_than",
+    "lower_cholesky",
+    "lower_triangular",
     "nonnegative",
     "nonnegative_integer",
     "one_hot",
     "positive",
+    "positive_definite",
     "real",
     "real_vector",
     "simplex",
+    "square",
+    "symmetric",
     "unit_interval",
 ]
 
@@ -96,5 +102,46 @@ one_hot = Constraint(
     1,
     is_discrete=True,
 )
+lower_cholesky = Constraint(
+    "LowerCholesky()",
+    lambda v: (v.tril() == v).flatten(-2).all(-1).logical_and((v.diagonal(0, -2, -1) > 0).all(-1)),
+    2,
+)
+lower_triangular = Constraint("LowerTriangular()", lambda v: (v.tril() == v).flatten(-2).all(-1), 2)
+
+
+def _symmetric(value):
+    gap = (value - value.mT).abs()
+    return (gap <= 1e-6 + 1e-5 * value.abs()).flatten(-2).all(-1)
+
+
+def _positive_definite(value):
+    from torchc.linalg import cholesky_ex
+
+    return _symmetric(value).logical_and(cholesky_ex(value.detach())[1] == 0)
+
+
+square = Constraint("Square()", lambda v: (v == v).flatten(-2).all(-1), 2)
+symmetric = Constraint("Symmetric()", _symmetric, 2)
+positive_definite = Constraint("PositiveDefinite()", _positive_definite, 2)
+
+
+def independent(base_constraint, reinterpreted_batch_ndims: int) -> Constraint:
+    """Values whose last dimensions lie in the base's set throughout."""
+
+    def check(value):
+        inside = base_constraint.check(value)
+        for _ in range(reinterpreted_batch_ndims):
+            inside = inside.all(-1)
+        return inside
+
+    return Constraint(
+        f"IndependentConstraint({base_constraint!r}, {reinterpreted_batch_ndims})",
+        check,
+        base_constraint.event_dim + reinterpreted_batch_ndims,
+        base_constraint.is_discrete,
+    )
+
+
 # Stands for a set that depends on other parameters; it isn't checked.
 dependent = Constraint("Dependent()", None)

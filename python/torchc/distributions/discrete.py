@@ -244,6 +244,12 @@ class Independent(Distribution):
         shape = (*batch, *base_distribution.event_shape)
         super().__init__(shape[:cut], shape[cut:], validate_args=False)
 
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution for a larger batch."""
+        events = tuple(self.event_shape)[: self.reinterpreted_batch_ndims]
+        base = self.base_dist.expand((*batch_shape, *events))
+        return Independent(base, self.reinterpreted_batch_ndims)
+
     @property
     def has_rsample(self):  # type: ignore[override]
         """As the base."""

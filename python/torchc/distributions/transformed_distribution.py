@@ -1,0 +1,289 @@
+"""Distributions of functions of random values."""
+
+from __future__ import annotations
+
+import math
+
+from torchc import _C
+from torchc.autograd.grad_mode import no_grad
+from torchc.distributions import constraints
+from torchc.distributions.continuous import Normal, Uniform, _LocationScale
+from torchc.distributions.discrete import Independent
+from torchc.distributions.distribution import Distribution
+from torchc.distributions.transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    Transform,
+    _sum_last,
+)
+from torchc.distributions.utils import broadcast_all
+
+_PI, _LOG_PI, _LOG_2 = math.pi, math.log(math.pi), math.log(2)
+
+__all__ = ["Cauchy", "Gumbel", "HalfCauchy", "HalfNormal", "TransformedDistribution"]
+
+
+class TransformedDistribution(Distribution):
+    """The distribution of transforms(x), x from a base distribution."""
+
+    def __init__(self, base_distribution, transforms, validate_args=None):
+        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        if not all(isinstance(t, Transform) for t in self.transforms):
+            raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
+        shape = (*base_distribution.batch_shape, *base_distribution.event_shape)
+        whole = ComposeTransform(self.transforms)
+        need = whole.domain.event_dim
+        if len(shape) < need:
+            raise ValueError(
+                f"base_distribution needs to have shape with size at least {need}, but got {shape}."
+            )
+        events = len(base_distribution.event_shape)
+        if need > events:
+            base_distribution = Independent(base_distribution, need - events)
+        self.base_dist = base_distribution
+        out = whole.forward_shape(shape)
+        size = whole.codomain.event_dim + max(events - whole.domain.event_dim, 0)
+        cut = len(out) - size
+        super().__init__(out[:cut], out[cut:], validate_args=validate_args)
+
+    @property
+    def has_rsample(self):  # type: ignore[override]
+        """As the base."""
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self):  # type: ignore[override]
+        """The last transform's codomain."""
+        if not self.transforms:
+            return self.base_dist.support
+        found = self.transforms[-1].codomain
+        missing = len(self.event_shape) - found.event_dim
+        return constraints.independent(found, missing) if missing > 0 else found
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution for a larger batch."""
+        shape = (*batch_shape, *self.event_shape)
+        for t in reversed(self.transforms):
+            shape = t.inverse_shape(shape)
+        base = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
+        return TransformedDistribution(base, self.transforms, validate_args=False)
+
+    def sample(self, sample_shape=()):
+        """See Distribution."""
+        with no_grad():
+            return self._through(self.base_dist.sample(sample_shape))
+
+    def rsample(self, sample_shape=()):
+        """See Distribution."""
+        return self._through(self.base_dist.rsample(sample_shape))
+
+    def _through(self, x):
+        for t in self.transforms:
+            x = t(x)
+        return x
+
+    def log_prob(self, value):
+        """The base's at the inverse, less the logarithm of the volume's change."""
+        self._validate_sample(value)
+        total, y, events = 0.0, value, len(self.event_shape)
+        for t in reversed(self.transforms):
+            x = t._inv_call(y)
+            events += t.domain.event_dim - t.codomain.event_dim
+            total = total - _sum_last(t.log_abs_det_jacobian(x, y), events - t.domain.event_dim)
+            y = x
+        return total + _sum_last(
+            self.base_dist.log_prob(y), events - len(self.base_dist.event_shape)
+        )
+
+    def cdf(self, value):
+        """See Distribution."""
+        sign = 1
+        for t in reversed(self.transforms):
+            value = t._inv_call(value)
+            sign = sign * t.sign
+        return self._turned(self.base_dist.cdf(value), sign)
+
+    def icdf(self, value):
+        """See Distribution."""
+        sign = 1
+        for t in self.transforms:
+            sign = sign * t.sign
+        return self._through(self.base_dist.icdf(self._turned(value, sign)))
+
+    @staticmethod
+    def _turned(probability, sign):
+        """p, or 1 - p for a decreasing function."""
+        return sign * (probability - 0.5) + 0.5
+
+
+class Cauchy(_LocationScale):
+    """The Cauchy distribution with median loc and half width scale; it has no mean."""
+
+    @property
+    def mean(self):
+        """NaN: there is none."""
+        return _C.full_like(self.loc, float("nan"))
+
+    @property
+    def mode(self):
+        """loc."""
+        return self.loc
+
+    @property
+    def variance(self):
+        """inf."""
+        return _C.full_like(self.loc, float("inf"))
+
+    def rsample(self, sample_shape=()):
+        """loc + scale * tan(pi (u - 1/2))."""
+        u = _C.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.icdf(u)
+
+    def log_prob(self, value):
+        """See Distribution."""
+        self._validate_sample(value)
+        z = (value - self.loc) / self.scale
+        return -_LOG_PI - self.scale.log() - (z * z).log1p()
+
+    def cdf(self, value):
+        """See Distribution."""
+        return ((value - self.loc) / self.scale).atan() / _PI + 0.5
+
+    def icdf(self, value):
+        """See Distribution."""
+        return self.loc + self.scale * (_PI * (value - 0.5)).tan()
+
+    def entropy(self):
+        """See Distribution."""
+        return _LOG_PI + 2 * _LOG_2 + self.scale.log()
+
+
+class _Half(TransformedDistribution):
+    """|x| of a symmetric distribution about 0."""
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, scale, validate_args=None):
+        self.scale = broadcast_all(scale)[0]
+        base = type(self)._kind(_C.zeros_like(self.scale), self.scale, validate_args=False)
+        super().__init__(base, AbsTransform(), validate_args=validate_args)
+
+    _kind: type = Distribution
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution for a larger batch."""
+        return type(self)(self.scale.expand(tuple(batch_shape)), validate_args=False)
+
+    @property
+    def mode(self):
+        """0."""
+        return _C.zeros_like(self.scale)
+
+    def log_prob(self, value):
+        """See Distribution."""
+        self._validate_sample(value)
+        inside = self.base_dist.log_prob(value) + _LOG_2
+        return _C.where(value >= 0, inside, float("-inf"))
+
+    def cdf(self, value):
+        """See Distribution."""
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value):
+        """See Distribution."""
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self):
+        """See Distribution."""
+        return self.base_dist.entropy() - _LOG_2
+
+
+class HalfNormal(_Half):
+    """|x| of normal numbers of mean 0 and standard deviation scale."""
+
+    _kind = Normal
+
+    @property
+    def mean(self):
+        """scale * sqrt(2 / pi)."""
+        return self.scale * (2 / _PI) ** 0.5
+
+    @property
+    def variance(self):
+        """scale^2 (1 - 2 / pi)."""
+        return self.scale * self.scale * (1 - 2 / _PI)
+
+
+class HalfCauchy(_Half):
+    """|x| of Cauchy numbers of median 0; it has no mean."""
+
+    _kind = Cauchy
+
+    @property
+    def mean(self):
+        """inf."""
+        return _C.full_like(self.scale, float("inf"))
+
+    @property
+    def variance(self):
+        """inf."""
+        return _C.full_like(self.scale, float("inf"))
+
+
+class Gumbel(TransformedDistribution):
+    """The distribution of largest values, loc - scale * log(-log(u))."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc, scale, validate_args=None):
+        from torchc._type_info import finfo
+
+        self.loc, self.scale = broadcast_all(loc, scale)
+        info = finfo(self.loc.dtype)
+        base = Uniform(
+            _C.full_like(self.loc, info.tiny),
+            _C.full_like(self.loc, 1 - info.eps),
+            validate_args=False,
+        )
+        one = _C.ones_like(self.scale)
+        parts = [
+            ExpTransform().inv,
+            AffineTransform(0.0, -one),
+            ExpTransform().inv,
+            AffineTransform(self.loc, -self.scale),
+        ]
+        super().__init__(base, parts, validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution for a larger batch."""
+        shape = tuple(batch_shape)
+        return Gumbel(self.loc.expand(shape), self.scale.expand(shape), validate_args=False)
+
+    def log_prob(self, value):
+        """See Distribution."""
+        self._validate_sample(value)
+        z = (self.loc - value) / self.scale
+        return z - z.exp() - self.scale.log()
+
+    @property
+    def mean(self):
+        """loc + scale * Euler's constant."""
+        return self.loc + self.scale * 0.5772156649015329
+
+    @property
+    def mode(self):
+        """loc."""
+        return self.loc
+
+    @property
+    def variance(self):
+        """(pi scale)^2 / 6."""
+        return (_PI * self.scale) ** 2 / 6
+
+    def entropy(self):
+        """See Distribution."""
+        return self.scale.log() + 1.5772156649015329
