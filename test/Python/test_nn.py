@@ -393,3 +393,14 @@ def test_tables_and_groups_of_wrong_shape_are_refused():
         F.embedding(torch.tensor([0]), torch.ones(3))
     with pytest.raises(RuntimeError, match="divisible by num_groups"):
         F.group_norm(torch.ones(1, 0, 2), 1)
+
+
+def test_pools_refuse_wrong_ranks_and_sizes():
+    for f in (F.adaptive_avg_pool2d, F.adaptive_max_pool2d):
+        with pytest.raises(ValueError, match="at least 3 dimensions"):
+            f(torch.ones(2, 2), (2, 2))
+    for f in (F.adaptive_avg_pool1d, F.adaptive_max_pool1d):
+        with pytest.raises(RuntimeError, match="1 output sizes"):
+            f(torch.ones(1, 2, 3), ())
+    with pytest.raises(RuntimeError, match="max_unpool2d"):
+        F.max_unpool2d(torch.ones(4, 4), torch.zeros(4, 4, dtype=torch.int64), 2)

@@ -104,8 +104,12 @@ def avg_pool3d(
 def _goal(input, output_size, n: int) -> list[int]:
     """The output's size; None stands for the input's."""
     goal = _many(output_size, n)
-    if len(goal) != n or input.dim() < n:
-        raise ValueError(f"adaptive pooling: expected {n} output sizes, got {output_size}")
+    if input.dim() <= n:
+        raise ValueError(
+            f"adaptive pooling: expected an input of at least {n + 1} dimensions, got {input.dim()}"
+        )
+    if len(goal) != n:
+        raise RuntimeError(f"adaptive pooling: expected {n} output sizes, got {output_size}")
     return [input.size(i - n) if size is None else size for i, size in enumerate(goal)]
 
 
@@ -186,6 +190,10 @@ def _unpool(n, input, indices, kernel_size, stride, padding, output_size):
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got "
             f"indices tensor with shape: {list(indices.shape)}"
+        )
+    if input.dim() not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"max_unpool{n}d(): expected an input of {n + 1} or {n + 2} dimensions, got {list(input.shape)}"
         )
     lead = list(input.shape[:-n])
     count = 1
