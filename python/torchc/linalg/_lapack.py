@@ -1,17 +1,20 @@
 """LAPACK, found when it is first used, and one way to call its routines on batches of matrices.
 
-The library is the system's OpenBLAS or LAPACK, else the OpenBLAS in NumPy's or SciPy's wheel (whose names have a prefix
-and a suffix, and whose integers are 64 bits wide). Calls hold one lock and run on one thread.
+The library is the system's OpenBLAS, else the one in NumPy's or SciPy's wheel (whose names have a prefix and a suffix,
+and whose integers are 64 bits wide), else the system's LAPACK, which may be the reference one and several times slower.
+Calls hold one lock and run on one thread.
 """
 
 import ctypes
 import functools
 import threading
+from itertools import chain
 from typing import Any, NamedTuple
 
 from torchc import _C
 
-_SYSTEM = ("libopenblas.so.0", "libopenblas.so", "liblapack.so.3", "liblapack.so")
+_OPENBLAS = ("libopenblas.so.0", "libopenblas.so")
+_PLAIN = ("liblapack.so.3", "liblapack.so")
 # (prefix, suffix, integers): plain LAPACK, SciPy's OpenBLAS with 32-bit and with 64-bit integers, other ILP64 builds.
 _SPELLINGS = (
     ("", "_", ctypes.c_int32),
@@ -73,17 +76,13 @@ def _open(name: str):
 @functools.cache
 def library() -> Library:
     """The library; RuntimeError that says where it was looked for if there is none."""
-    for name in _SYSTEM:
-        found = _open(name)
-        if found:
-            return found
-    for name in _wheels():
+    for name in chain(_OPENBLAS, _wheels(), _PLAIN):
         found = _open(name)
         if found:
             return found
     raise RuntimeError(
         "torch.linalg needs LAPACK, and none was found: neither a system library "
-        f"({', '.join(_SYSTEM)}) nor the OpenBLAS of an installed numpy or scipy"
+        f"({', '.join(_OPENBLAS + _PLAIN)}) nor the OpenBLAS of an installed numpy or scipy"
     )
 
 

@@ -36,14 +36,15 @@ def _zeta(s, q):
     safe = ~(pole | outside | (s != s) | (q != q))
     s, a = _C.where(safe, s, 2.0), _C.where(safe, q, 1.0)
     total = _C.zeros_like(s)
+    signed = bool((a <= 0).any())
     while True:
-        term = _power(a, s)
+        term = _power(a, s) if signed else a**-s
         add = (a <= 0) | ((a <= _DIRECT + s) & (term > total * 1e-17))
         if not bool(add.any()):
             break
         total = total + _C.where(add, term, 0.0)
         a = _C.where(add, a + 1.0, a)
-    term = _power(a, s)
+    term = a**-s
     total = total + a * term / (s - 1.0) + 0.5 * term
     factor = s * term / a
     for j, correction in enumerate(_CORRECTIONS):
