@@ -23,6 +23,7 @@ __all__ = [
     "is_nonzero",
     "is_storage",
     "is_warn_always_enabled",
+    "set_default_device",
     "set_default_tensor_type",
     "set_deterministic_debug_mode",
     "set_float32_matmul_precision",
@@ -112,6 +113,14 @@ def set_num_interop_threads(num: int) -> None:
 def get_default_device():
     """The CPU."""
     return _C.device("cpu")
+
+
+def set_default_device(device) -> None:
+    """Accepted for the CPU and None; raises NotImplementedError for others: pass device= instead."""
+    if device is not None and _C.device(device).type != "cpu":
+        raise NotImplementedError(
+            f"set_default_device({str(device)!r}): new tensors are made on the CPU unless device= says otherwise"
+        )
 
 
 def set_default_tensor_type(t) -> None:

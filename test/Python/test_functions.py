@@ -441,6 +441,15 @@ def test_neighbours_of_half_precision(dtype: str) -> None:
     assert torch.equal(x.clone().nextafter_(y), got)
 
 
+def test_the_default_device_is_the_cpu() -> None:
+    torch.set_default_device("cpu")
+    torch.set_default_device(None)
+    with pytest.raises(NotImplementedError, match="cuda"):
+        torch.set_default_device("cuda")
+    assert torch.get_default_device() == torch.device("cpu")
+    assert torch.nn.attention.SDPBackend.MATH.value == 0
+
+
 def test_norms_of_parts() -> None:
     a = draw(3, 4, 2)
     x = torch.tensor(a)

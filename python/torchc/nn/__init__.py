@@ -1,6 +1,6 @@
 """Neural network modules: `Module` and `Parameter`, layers, containers, losses, and the functions behind them."""
 
-from torchc.nn import functional, init, modules, parameter, utils
+from torchc.nn import attention, functional, init, modules, parameter, utils
 from torchc.nn.modules import *  # noqa: F403
 from torchc.nn.modules.module import Module
 from torchc.nn.parallel import DataParallel
@@ -19,6 +19,7 @@ __all__ = [
     "Parameter",
     "UninitializedBuffer",
     "UninitializedParameter",
+    "attention",
     "functional",
     "init",
     "modules",
