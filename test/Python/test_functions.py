@@ -235,7 +235,24 @@ def test_strided() -> None:
     assert copy.tolist() == [[1, 2, 3], [5, 6, 7]] and copy.data_ptr() != x.data_ptr()
     out = x.as_strided_scatter(torch.zeros(2, 2), (2, 2), (6, 2), 1)
     assert out.tolist() == [0, 0, 2, 0, 4, 5, 6, 0, 8, 0, 10, 11] and x[1] == 1
+    turned = (
+        torch.arange(12.0).reshape(3, 4)[1:].mT
+    )  # elements 4 to 11 of the memory, column by column
+    assert turned.as_strided_scatter(torch.tensor([-1.0, -2.0]), (2,), (5,)).tolist() == [
+        [-1, 8],
+        [5, -2],
+        [6, 10],
+        [7, 11],
+    ]
+    assert turned.as_strided_scatter(torch.tensor([-1.0, -2.0]), (2,), (8,), 2)[:, 1].tolist() == [
+        8,
+        9,
+        -2,
+        11,
+    ]
     assert torch.equal(torch.unfold_copy(x, 0, 4, 3), x.unfold(0, 4, 3))
+    with pytest.raises(RuntimeError, match="beyond the memory"):
+        torch.as_strided_scatter(x, torch.zeros(3), (3,), (6,))
     with pytest.raises(RuntimeError, match="size equal"):
         torch.as_strided_scatter(x, torch.zeros(3), (2,), (1,))
 

@@ -11,21 +11,39 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     return given(_C.as_strided(input, size, stride, storage_offset).clone(), out)
 
 
-def as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=None):
-    """A copy of `input` in which the elements of `as_strided` are `src`'s, of shape `size`.
+def _extent(size, stride, offset) -> int:
+    """One more than the last place in memory that is reached."""
+    return 0 if 0 in size else offset + sum((n - 1) * s for n, s in zip(size, stride)) + 1
 
-    Raises RuntimeError for a src of another shape.
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=None):
+    """A copy of `input` in which the elements that `as_strided` would see are `src`'s, of shape `size`.
+
+    Places of the view that aren't elements of `input` are left out. Raises RuntimeError for a src of another shape.
     """
-    result = input.clone()
-    # In memory of its own, the offset counts from the first element.
-    offset = 0 if storage_offset is None else storage_offset
     if tuple(src.shape) != tuple(size):
         raise RuntimeError(
             f"as_strided_scatter(): expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(size)}"
         )
-    _C.as_strided(result, size, stride, offset).copy_(src)
-    return given(result, out)
+    start = input.storage_offset()
+    offset = start if storage_offset is None else storage_offset
+    room = _C._storage_info(input)[1] // input.itemsize
+    if _extent(size, stride, offset) > room:
+        raise RuntimeError(
+            f"as_strided_scatter(): sizes {list(size)}, strides {list(stride)} and offset {offset} reach beyond the "
+            f"memory of {room} elements"
+        )
+    memory = max(_extent(size, stride, offset), _extent(input.shape, input.stride(), start), 1)
+    places = _C.arange(memory, device=input.device)
+    source = _C.full_like(places, -1)  # which element of src lies at each place of memory
+    view = _C.as_strided(places, size, stride, offset).reshape(-1)
+    source = source.index_copy(0, view, _C.arange(view.numel(), device=input.device))
+    chosen = source[_C.as_strided(places, input.shape, input.stride(), start)]
+    if not src.numel():
+        return given(input.clone(), out)
+    values = src.reshape(-1)[chosen.clamp_min(0)]
+    return given(_C.where(chosen >= 0, values.to(input.dtype), input), out)
 
 
 def unfold_copy(input, dimension, size, step, *, out=None):
