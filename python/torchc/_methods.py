@@ -44,6 +44,7 @@ _TABLE = {
         "norm_except_dim nuclear_norm poisson_nll_loss triplet_margin_loss",
         "",
     ),
+    "_functions.lowrank": ("", "pca_lowrank svd_lowrank", ""),
     "_functions.windows": (
         "",
         "bartlett_window blackman_window hamming_window hann_window kaiser_window",

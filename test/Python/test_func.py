@@ -112,3 +112,22 @@ def test_vmap() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             bad()
+
+
+def test_ensembles() -> None:
+    torch.manual_seed(0)
+    models = [torch.nn.Linear(3, 2, dtype=torch.float64) for _ in range(4)]
+    parameters, buffers = torch.func.stack_module_state(models)
+    assert (
+        parameters["weight"].shape == (4, 2, 3)
+        and parameters["weight"].requires_grad
+        and not buffers
+    )
+    x = draw(5, 3)
+
+    def call(p: Any) -> Any:
+        return torch.func.functional_call(models[0], p, (x,))
+
+    close(vmap(call)(parameters), torch.stack([m(x) for m in models]))
+    with pytest.raises(RuntimeError, match="at least one"):
+        torch.func.stack_module_state([])

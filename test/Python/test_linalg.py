@@ -276,6 +276,20 @@ def test_products_and_powers() -> None:
     assert L.diagonal(tensor(a)).data_ptr() and L.matmul(tensor(a), tensor(b)).shape == (3, 4)
 
 
+@pytest.mark.parametrize("shape", [(20, 8), (8, 20), (2, 12, 9)])
+def test_low_rank(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    a = draw(*shape[:-1], 3) @ draw(*shape[:-2], 3, shape[-1])
+    U, S, V = torch.svd_lowrank(tensor(a), 4)
+    close((U * S.unsqueeze(-2)) @ V.mT, a, 1e-9)
+    close(S[..., :3], np.linalg.svd(a, compute_uv=False)[..., :3], 1e-9)
+    centred = a - a.mean(-2, keepdims=True)
+    U, S, V = torch.pca_lowrank(tensor(a), 4)
+    close((U * S.unsqueeze(-2)) @ V.mT, centred, 1e-9)
+    with pytest.raises(ValueError, match="not greater"):
+        torch.pca_lowrank(tensor(a), 30)
+
+
 # ---- gradients
 
 

@@ -7,6 +7,7 @@ from torchc.func._transforms import (
     jacfwd,
     jacrev,
     jvp,
+    stack_module_state,
     vjp,
     vmap,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "stack_module_state",
     "vjp",
     "vmap",
 ]

@@ -267,6 +267,34 @@ def hessian(func, argnums=0):
 # ---- batches
 
 
+def stack_module_state(models):
+    """(parameters, buffers) of modules of one architecture, each stacked along a new first dimension, for `vmap`.
+
+    The stacked parameters are leaves that require gradients as theirs do. Raises RuntimeError for no models, or for
+    some in training and some in evaluation mode.
+    """
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if len({m.training for m in models}) > 1 or len({type(m) for m in models}) > 1:
+        raise RuntimeError(
+            "stack_module_state: Expected all models to be of one class and in one mode"
+        )
+
+    def stacked(of, leaves):
+        parts = [dict(of(m)) for m in models]
+        found = {}
+        for name, first in parts[0].items():
+            both = _C.stack([p[name].detach() for p in parts])
+            found[name] = both.requires_grad_(first.requires_grad) if leaves else both
+        return found
+
+    return (
+        stacked(lambda m: m.named_parameters(), True),
+        stacked(lambda m: m.named_buffers(), False),
+    )
+
+
 def _per_leaf(dims, tree):
     """A batch dimension (or None) for each leaf of an argument."""
     leaves, _ = tree_flatten(tree)
