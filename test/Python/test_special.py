@@ -131,6 +131,8 @@ def test_polygamma(n: int) -> None:
     assert gradgradcheck(lambda x: x.polygamma(n), (x,))
     y = torch.tensor([1.5, 2.5])
     assert torch.equal(y.clone().polygamma_(n), torch.polygamma(n, y))
+    with pytest.raises(RuntimeError, match="polygamma_.*cast"):
+        torch.ones(2, dtype=torch.int64).polygamma_(n)
 
 
 def test_polygamma_refuses_negative_orders() -> None:

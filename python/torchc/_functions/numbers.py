@@ -151,7 +151,9 @@ def vander(x, N=None, increasing=False):
     if not (x.is_floating_point() or x.is_complex()):
         x = x.long()
     powers = x.unsqueeze(-1).expand(x.shape[0], max(count - 1, 0)).cumprod(-1)
-    rows = _C.cat([_C.ones((x.shape[0], min(count, 1)), dtype=x.dtype), powers], -1)
+    rows = _C.cat(
+        [_C.ones((x.shape[0], min(count, 1)), dtype=x.dtype, device=x.device), powers], -1
+    )
     return rows if increasing else rows.flip(-1)
 
 

@@ -3,7 +3,7 @@
 import math
 
 from torchc import _C
-from torchc._results import given
+from torchc._results import given, in_place
 from torchc.autograd.function import Function
 from torchc.special._real import checked, pair
 
@@ -143,9 +143,7 @@ def polygamma_method(self, n):
     return polygamma(n, self)
 
 
-def polygamma_(self, n):
-    """In-place form of `polygamma`; returns the tensor."""
-    return self.copy_(polygamma(n, self))
+polygamma_ = in_place(polygamma_method, "polygamma_")
 
 
 # ---- incomplete gamma functions
