@@ -449,6 +449,19 @@ def test_libraries_with_other_spellings() -> None:
             _lapack.library, kernels.library = original, before
 
 
+def test_a_child_finds_the_lock_open() -> None:
+    import os
+
+    from torchc.linalg import _lapack
+
+    L.inv(torch.eye(2))
+    with _lapack._lock:  # as another thread would at this moment
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if torch.equal(L.inv(torch.eye(2)), torch.eye(2)) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_compiled_calls_equal_eager_ones() -> None:
     def f(A: Any, b: Any) -> Any:
         return (L.solve(A * 2, b) + 1).sum() + torch.logdet(A @ A.mT)

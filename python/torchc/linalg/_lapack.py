@@ -7,6 +7,7 @@ Calls hold one lock and run on one thread.
 
 import ctypes
 import functools
+import os
 import threading
 from itertools import chain
 from typing import Any, NamedTuple
@@ -23,6 +24,15 @@ _SPELLINGS = (
     ("", "_64_", ctypes.c_int64),
 )
 _lock = threading.Lock()
+
+
+def _forked():
+    """Another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class Library(NamedTuple):
