@@ -6,7 +6,9 @@ namespace torchc {
 
 namespace {
 
-constexpr int64_t blockRows = 126; // of A in a pass over B: with 1024 k half a megabyte, which stays in L2
+// Of A in a pass over B: a power of two and what fills its last tile. With 1024 k that is two megabytes; reading them from L3
+// for each panel of B costs less (measured) than the passes over B that a part of A in L2 would need.
+constexpr int64_t blockRows = 516;
 constexpr int64_t fewRows = 48;    // up to here a panel's part is used so rarely that it has to be in L1
 constexpr int64_t partBytes = 16 << 10;
 constexpr int64_t mostStrided = 512; // k from which strips of A are worth packing
@@ -177,7 +179,7 @@ template <class T> struct Gemm {
     }
   }
 
-  /// A block of k for many rows: passes over B of so many rows that their part of A stays in L2. The first packs B.
+  /// A block of k for many rows: passes of blockRows over B. The first packs B.
   void many(int64_t begin, int64_t end, int64_t k0, int64_t k) const {
     int64_t rows = rowBlock(end - begin, ks.rows);
     bool keep = rows < end - begin;
@@ -269,7 +271,7 @@ struct Areas {
     else if (!p.few && g.m > blockRows)
       columns = all;
     panels = roundUp(columns * p.depth, 64);
-    strips = p.packA ? roundUp(blockRows * k + 16, 64) : 0;
+    strips = p.packA ? roundUp(least(blockRows, roundUp(g.m, ks.rows)) * k + 16, 64) : 0;
     edge = fewRows * ks.columns;
     chains = p.few && p.depth < k ? g.m * all : 0;
   }

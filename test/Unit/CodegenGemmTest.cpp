@@ -160,7 +160,7 @@ TEST(CodegenGemm, Passes) {
   Rng rng(8);
   for (const PackTable *table : runnableTables())
     for (DType t : {DType::F32, DType::F64, DType::I8})
-      for (auto [m, k] : {std::pair<int64_t, int64_t>{127, 40}, {253, 600}, {390, 33}, {133, 1030}})
+      for (auto [m, k] : {std::pair<int64_t, int64_t>{127, 40}, {253, 600}, {517, 33}, {1040, 1030}})
         for (Layout la : {Layout::Rows, Layout::Columns}) {
           checkType(kernelsOf(table, t), t, m, kernelsOf(table, t).columns + 9, k, la, Layout(rng() % 3), rng);
           if (testing::Test::HasFatalFailure())
