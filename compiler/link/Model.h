@@ -34,7 +34,7 @@ struct Product {
 struct Convolution {
   DType dtype = DType::F32;
   uint32_t rows = 0, columns = 0; // of the register tile
-  std::string shared, lanes, stepped; // symbols
+  std::string shared, lanes, stepped, turn; // symbols
 };
 
 /// Dense inputs and the outputs they must give, followed by what the written inputs hold afterwards, and a value for

@@ -123,6 +123,7 @@ private:
       function(offsetof(torchc_conv_desc, shared), c.shared);
       function(offsetof(torchc_conv_desc, lanes), c.lanes);
       function(offsetof(torchc_conv_desc, stepped), c.stepped);
+      function(offsetof(torchc_conv_desc, turn), c.turn);
       function(offsetof(torchc_conv_desc, run), "torchc_conv_run_" + std::to_string(itemSize(c.dtype)));
     }
     return at;

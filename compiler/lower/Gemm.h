@@ -17,7 +17,7 @@ enum class GemmVariant : uint8_t {
   Wide = 2,    // a single row of A, four panels of B at once: enough chains to hide the latency of an FMA
   Copy = 3,    // Strided, one tile of gemmCopyRows rows or more, whose panel of B is left packed at `copy`
 };
-inline constexpr unsigned gemmVariants = 4; // a fifth kernel is emitGemmTurn's
+inline constexpr unsigned gemmVariants = 4; // a fifth kernel is emitTurn's
 inline constexpr unsigned gemmWidePanels = 4;
 inline constexpr unsigned gemmCopyRows = 4; // more than six rows are cut into tiles of four to six
 
@@ -29,9 +29,8 @@ inline constexpr unsigned gemmCopyRows = 4; // more than six rows are cut into t
 /// elements of `next` from the lines to prefetch at one k to those at the next (Copy)}. Strides count elements.
 void emitGemmStrip(KernelBuilder &b, llvm::StringRef name, DType t, GemmVariant variant);
 
-/// Adds a kernel that packs k in [begin, end) of a panel of NR columns of B whose k is contiguous: ptrs = {packed [K][NR], B},
-/// sizesStrides = {elements from column to column}. begin and end are multiples of gemmTurnStep; types of 4 or 8 bytes.
-inline constexpr unsigned gemmTurnStep = 16;
-void emitGemmTurn(KernelBuilder &b, llvm::StringRef name, DType t);
+/// Adds a kernel (E5) that transposes, as packing does: out[k * rowStep + n] = in[n * columnStep + k] for k in [begin, end) and
+/// n < columns. ptrs = {out, in}; sizesStrides = {columnStep, rowStep, columns}, in elements.
+void emitTurn(KernelBuilder &b, llvm::StringRef name, DType t);
 
 } // namespace torchc::lower

@@ -11,7 +11,7 @@ extern "C" void torchc_conv(void **ptrs, const int64_t *s, const void *scalars, 
   const torchc_conv_desc *d = torchc_desc.convolutions; // has every type that the model convolves
   while (d->dtype != uint32_t(call.dtype))
     ++d;
-  ConvKernels kernels{d->shared, d->lanes, d->stepped, d->rows, d->columns};
+  ConvKernels kernels{d->shared, d->lanes, d->stepped, d->turn, d->rows, d->columns};
   char *status = static_cast<char *>(ptrs[call.bias ? 4 : 3]);
   d->run(&kernels, &call, reinterpret_cast<torchc_instance *>(status - offsetof(torchc_instance, status))->scratch);
 }

@@ -9,9 +9,10 @@
 
 namespace torchc {
 
-/// What the pack has for one type and ISA: PackForm::Conv with aux = 0 shared, 1 lanes, 2 stepped (compiler/lower/Window.h).
+/// What the pack has for one type and ISA: PackForm::Conv with aux = 0 shared, 1 lanes, 2 stepped (compiler/lower/Window.h),
+/// and the transposition of GemmKernels.
 struct ConvKernels {
-  Kernel shared, lanes, stepped;
+  Kernel shared, lanes, stepped, turn;
   int64_t rows, columns; // of a register tile
 };
 

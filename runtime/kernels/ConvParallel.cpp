@@ -10,8 +10,8 @@
 namespace torchc {
 
 ConvKernels convKernels(DType t) {
-  return {packConv(t, 0), packConv(t, 1), packConv(t, 2), convTileRows(packIsa()),
-          convTileBytes(packIsa()) / itemSize(t)};
+  return {packConv(t, 0), packConv(t, 1),          packConv(t, 2),
+          packGemm(t, 4), convTileRows(packIsa()), convTileBytes(packIsa()) / itemSize(t)};
 }
 
 namespace {

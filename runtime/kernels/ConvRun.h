@@ -68,11 +68,13 @@ private:
       const T *w = static_cast<const T *>(call.b);
       int64_t c = call.g.c / call.g.groups, o = call.g.o / call.g.groups;
       if (plan.lanes)
-        packLanes(w + column * plan.taps, plan.taps, valid, ks.columns, plan.taps, to);
+        packLanes(ks.turn, w + column * plan.taps, plan.taps, valid, ks.columns, plan.taps, to);
       else if (isInput())
-        packPanelOf(w + (group * o * c + column) * plan.taps, plan.taps, c * plan.taps, plan, valid, ks.columns, to);
+        packPanelOf(ks.turn, w + (group * o * c + column) * plan.taps, plan.taps, c * plan.taps, plan, valid,
+                    ks.columns, to);
       else
-        packPanelOf(w + (group * o + column) * c * plan.taps, c * plan.taps, plan.taps, plan, valid, ks.columns, to);
+        packPanelOf(ks.turn, w + (group * o + column) * c * plan.taps, c * plan.taps, plan.taps, plan, valid,
+                    ks.columns, to);
     }
   }
 
@@ -88,7 +90,8 @@ private:
   void packSource(int64_t image, int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       int64_t pieces = plan.groups * plan.blocks, n = image + p / pieces, block = p % pieces;
-      packSourceBlock<T>(plan, call, static_cast<const T *>(call.a), n, block, source + p * plan.blockStride());
+      packSourceBlock<T>(ks.turn, plan, call, static_cast<const T *>(call.a), n, block,
+                         source + p * plan.blockStride());
     }
   }
 
@@ -115,7 +118,7 @@ private:
         sharedStrip(rows, a, b, c, added, counts, entries);
       }
       T *out = static_cast<T *>(call.out) + ((image + slot) * all + column) * plan.rows;
-      storeColumns(c, ks.columns, tables.places + rows.first, rows.count,
+      storeColumns(ks.turn, c, ks.columns, tables.places + rows.first, rows.count,
                    least(ks.columns, plan.columns - p * ks.columns), out, plan.rows);
     }
   }

@@ -89,13 +89,13 @@ private:
     for (int64_t p = begin; p < end; ++p) {
       int64_t n = first + p / pieces(), piece = p % pieces(), slot = n % slots;
       if (piece < plan.groups * plan.blocks) {
-        packSourceBlock<T>(plan, call, static_cast<const T *>(call.a), n, piece,
+        packSourceBlock<T>(ks.turn, plan, call, static_cast<const T *>(call.a), n, piece,
                            source + slot * plan.imageStride() + piece * plan.blockStride());
         continue;
       }
       int64_t panel = piece - plan.groups * plan.blocks, column = panel % plan.panels * ks.columns;
       int64_t channel = panel / plan.panels * plan.columns + column;
-      packLanes(static_cast<const T *>(call.b) + (n * call.g.o + channel) * positions, positions,
+      packLanes(ks.turn, static_cast<const T *>(call.b) + (n * call.g.o + channel) * positions, positions,
                 least(ks.columns, plan.columns - column), ks.columns, positions,
                 other + slot * otherImage() + panel * positions * ks.columns);
     }
@@ -147,15 +147,20 @@ private:
           rows + group * outputs + first, least(outputsAtOnce, outputs - first), row, add);
   }
 
+  /// From [tap][channel] to [channel][tap].
   void store() {
     T *out = static_cast<T *>(call.out);
-    int64_t channels = call.g.c / call.g.groups, n = ks.columns;
-    for (int64_t o = 0; o < call.g.o; ++o) {
-      int64_t column = o % plan.columns, panel = o / plan.columns * plan.panels + column / n; // by output
+    int64_t channels = call.g.c / call.g.groups, n = ks.columns, ofOutput = channels * plan.taps;
+    for (int64_t s = 0; byOutput && s < panelsOfAll(); ++s) {
+      int64_t column = s % plan.panels * n, output = s / plan.panels * plan.columns + column;
       for (int64_t c = 0; c < channels; ++c)
-        for (int64_t t = 0; t < plan.taps; ++t)
-          *out++ = byOutput ? sums[(panel * stripRows + t * channels + c) * n + column % n]
-                            : sums[(o * plan.panels + c / n) * plan.taps * n + t * n + c % n];
+        transpose(ks.turn, sums + (s * stripRows + c) * n, channels * n, least(n, plan.columns - column), plan.taps,
+                  out + output * ofOutput + c * plan.taps, ofOutput);
+    }
+    for (int64_t s = 0; !byOutput && s < call.g.o * plan.panels; ++s) {
+      int64_t c = s % plan.panels * n;
+      transpose(ks.turn, sums + s * plan.taps * n, n, least(n, channels - c), plan.taps,
+                out + s / plan.panels * ofOutput + c * plan.taps, plan.taps);
     }
   }
 

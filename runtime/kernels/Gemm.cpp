@@ -1,4 +1,5 @@
 #include "runtime/kernels/Gemm.h"
+#include "runtime/kernels/Move.h"
 #include "runtime/kernels/Transpose4.h"
 #include <cstring>
 
@@ -9,11 +10,10 @@ namespace {
 // Of A in a pass over B: a power of two and what fills its last tile. With 1024 k that is two megabytes; reading them from L3
 // for each panel of B costs less (measured) than the passes over B that a part of A in L2 would need.
 constexpr int64_t blockRows = 516;
-constexpr int64_t fewRows = 48;    // up to here a panel's part is used so rarely that it has to be in L1
+constexpr int64_t fewRows = 48; // up to here a panel's part is used so rarely that it has to be in L1
 constexpr int64_t partBytes = 16 << 10;
 constexpr int64_t mostStrided = 512; // k from which strips of A are worth packing
-constexpr int64_t widePanels = 4;    // of B in one call of a wide kernel
-constexpr int64_t turnStep = 16;     // of k, in calls of a turning kernel
+constexpr int64_t widePanels = 4; // of B in one call of a wide kernel
 
 inline int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 inline int64_t roundUp(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
@@ -24,30 +24,20 @@ inline int64_t rowBlock(int64_t m, int64_t tileRows) {
   return roundUp((m + passes - 1) / passes, tileRows);
 }
 
-/// Panels are whole cache lines wide: a copy of known size needs no call.
-template <class T> inline void copyRow(T *to, const T *from, int64_t count) {
-  constexpr int64_t line = 64 / int64_t(sizeof(T));
-  for (int64_t i = 0; i < count; i += line)
-    std::memcpy(to + i, from + i, 64);
-}
-
 /// One panel of B, columns [n, n + width) of `valid` real ones: [k][width], zeros behind the edge.
 template <class T>
 void packPanel(Kernel turn, const T *b, int64_t bK, int64_t bColumn, int64_t k, int64_t width, int64_t valid, T *out) {
-  int64_t i = 0;
   if (valid == width && bColumn == 1) {
-    for (; i < k; ++i)
+    for (int64_t i = 0; i < k; ++i)
       copyRow(out + i * width, b + i * bK, width);
     return;
   }
-  if (sizeof(T) >= 4 && valid == width && bK == 1 && k >= turnStep) {
-    i = k / turnStep * turnStep;
-    void *ptrs[] = {out, const_cast<T *>(b)};
-    turn(ptrs, &bColumn, nullptr, 0, i);
-  }
-  for (; i < k; ++i)
-    for (int64_t j = 0; j < width; ++j)
-      out[i * width + j] = j < valid ? b[i * bK + j * bColumn] : T(0);
+  clearColumns(out, k, valid, width);
+  if (bK == 1 && bColumn != 1)
+    return transpose(turn, b, bColumn, k, valid, out, width);
+  for (int64_t i = 0; i < k; ++i)
+    for (int64_t j = 0; j < valid; ++j)
+      out[i * width + j] = b[i * bK + j * bColumn];
 }
 
 /// One strip of six rows of A, k contiguous: 4x4 transposes and two interleaved rows.
@@ -87,10 +77,10 @@ template <class T> void packA(const T *a, int64_t aRow, int64_t aK, int64_t m, i
 
 /// How one call runs: decided by sizes and strides alone; the bits are the same every way.
 struct Plan {
-  bool few;      // in parts of k of which a panel fits into L1
-  bool packA;    // in strips; else by its strides
-  bool inPlace;  // B isn't packed: its rows are contiguous, and no second tile would read a copy
-  bool copies;   // the first tile of a pass packs B's panel while it multiplies
+  bool few; // in parts of k of which a panel fits into L1
+  bool packA; // in strips; else by its strides
+  bool inPlace; // B isn't packed: its rows are contiguous, and no second tile would read a copy
+  bool copies; // the first tile of a pass packs B's panel while it multiplies
   int64_t depth; // of a packed part of B
 };
 
@@ -314,7 +304,7 @@ unsigned gemmKernelsOf(const GemmKernels &ks, const GemmCall &g) {
           : wide && g.n % group == 0 ? 0u
                                      : 1u) |
          (wide ? 4u : 0u) | (p.copies && g.m > ks.rows && g.n >= ks.columns ? 8u : 0u) |
-         (itemSize(g.dtype) >= 4 && g.bColumn != 1 && g.bK == 1 && g.n >= ks.columns && g.k >= turnStep ? 16u : 0u);
+         (g.bColumn != 1 && g.bK == 1 ? 16u : 0u);
 }
 
 size_t gemmScratchBytes(const GemmKernels &kernels, const GemmCall &call) {

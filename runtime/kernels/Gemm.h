@@ -13,8 +13,7 @@ namespace torchc {
 inline constexpr int64_t gemmBlock = 1024;
 
 /// What the pack has for one type and ISA: PackForm::Gemm with aux = 0 strided A, 1 packed A, 2 one row, four panels,
-/// 3 strided A that also packs B, 4 packing of B with
-/// contiguous k (types of 4 and 8 bytes; else null); arguments in compiler/lower/Gemm.h.
+/// 3 strided A that also packs B, 4 a transposition; arguments in compiler/lower/Gemm.h.
 struct GemmKernels {
   Kernel strided, packed, wide, copy, turn;
   int64_t rows, columns; // of a register tile

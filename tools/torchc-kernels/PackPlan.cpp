@@ -121,19 +121,19 @@ void Planner::casts() {
 
 void Planner::gemms() {
   static const char *variants[lower::gemmVariants] = {"strided", "packed", "wide", "copy"};
-  for (DType t : {DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64})
+  for (DType t : {DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64}) {
     for (unsigned v = 0; v < lower::gemmVariants; ++v)
       add(packKey(PackForm::Gemm, 0u, t, v), "gemm_" + std::string(shortName(t)) + "_" + variants[v],
           [t, v](KernelBuilder &b, llvm::StringRef name, Diag &) {
             lower::emitGemmStrip(b, name, t, lower::GemmVariant(v));
             return true;
           });
-  for (DType t : {DType::I32, DType::I64, DType::F32, DType::F64})
     add(packKey(PackForm::Gemm, 0u, t, lower::gemmVariants), "gemm_" + std::string(shortName(t)) + "_turn",
         [t](KernelBuilder &b, llvm::StringRef name, Diag &) {
-          lower::emitGemmTurn(b, name, t);
+          lower::emitTurn(b, name, t);
           return true;
         });
+  }
 }
 
 void Planner::convolutions() {

@@ -67,14 +67,15 @@ void setConvolutions(const link::ObjectMeta &meta, codegen::Isa isa, link::Model
   const codegen::TargetInfo &target = codegen::targetInfo(isa);
   for (const link::ObjectMeta::Convolution &c : meta.convolutions) {
     lower::ConvTile tile = lower::convTile(target, c.dtype);
-    ConvKernels shape{nullptr, nullptr, nullptr, tile.rows, tile.columns()};
+    ConvKernels shape{nullptr, nullptr, nullptr, nullptr, tile.rows, tile.columns()};
     ConvCall call{c.dtype, c.what, c.geometry, nullptr, nullptr, nullptr};
     model.scratchBytes = std::max<uint64_t>(model.scratchBytes, convScratchBytes(shape, call));
     if (any_of(model.convolutions, [&](const link::Convolution &q) { return q.dtype == c.dtype; }))
       continue;
-    std::string stem = "torchc_k_conv_" + std::string(shortName(c.dtype)), suffix = "_" + target.name.str();
+    std::string type(shortName(c.dtype)), stem = "torchc_k_conv_" + type, suffix = "_" + target.name.str();
     model.convolutions.push_back({c.dtype, tile.rows, tile.columns(), stem + "_shared" + suffix,
-                                  stem + "_lanes" + suffix, stem + "_stepped" + suffix});
+                                  stem + "_lanes" + suffix, stem + "_stepped" + suffix,
+                                  "torchc_k_gemm_" + type + "_turn" + suffix});
   }
 }
 

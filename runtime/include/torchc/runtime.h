@@ -42,7 +42,7 @@ typedef struct torchc_product_desc {
 
 /* The same for convolutions; run is torchc_conv_run_BYTES. */
 typedef struct torchc_conv_desc {
-  torchc_entry_function shared, lanes, stepped;
+  torchc_entry_function shared, lanes, stepped, turn;
   void (*run)(const void *kernels, const void *call, void *scratch);
   uint32_t dtype, rows, columns;
 } torchc_conv_desc;
