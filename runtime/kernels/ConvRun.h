@@ -19,15 +19,19 @@ public:
   ConvRows(const ConvKernels &ks, const ConvCall &call)
       : ks(ks), call(call), plan(ks, call),
         batch(most(1, least(call.g.n, convBatchBytes / most(1, plan.imageStride() * int64_t(sizeof(T)))))),
-        measure(nullptr), tables(measure, plan, call) {
+        together(least(batch, most(1, (isInput() ? 6 : 1) * convChunkRows / most(1, plan.rows)))), measure(nullptr),
+        tables(measure, plan, call, together) {
+    batch -= batch % together;
+    ahead = call.g.n > batch || call.g.n % together;
     panel = plan.depth * ks.columns;
-    measure.take<T>(plan.groups * plan.panels * panel + ks.columns);
+    measure.take<T>(weightElements());
     measure.take<T>(batch * plan.imageStride() + ks.columns);
     measure.take<T>(call.bias ? plan.groups * plan.panels * ks.columns : 0);
   }
   size_t sharedBytes() const { return measure.bytes(); }
   size_t scratchBytes() const {
-    return size_t(convChunkRows * ks.columns) * sizeof(T) + size_t((plan.blocks * plan.taps + 1) * 3 + plan.blocks) * 8;
+    return size_t(convChunkRows * ks.columns + (ahead ? 0 : panel + ks.columns)) * sizeof(T) +
+           size_t((plan.blocks * plan.taps + 1) * 3 + plan.blocks) * 8;
   }
 
   template <class Pool> bool run(Pool &pool) {
@@ -37,21 +41,29 @@ public:
     if (!block)
       return false;
     ConvMemory memory(block);
-    tables = ConvTables(memory, plan, call);
-    tables.fill(plan, call);
-    weights = memory.template take<T>(plan.groups * plan.panels * panel + ks.columns);
+    tables = ConvTables(memory, plan, call, together);
+    weights = memory.template take<T>(weightElements());
     source = memory.template take<T>(batch * plan.imageStride() + ks.columns);
     biases = memory.template take<T>(call.bias ? plan.groups * plan.panels * ks.columns : 0);
     packBias();
     int64_t strips = plan.groups * plan.panels, pieces = plan.groups * plan.blocks;
-    bool ok = pool.each(strips, grainOf(panel), 0, [&](int64_t b, int64_t e, void *) { packWeights(b, e); });
-    for (int64_t n = 0; ok && n < call.g.n; n += batch) {
-      int64_t images = least(batch, call.g.n - n);
+    bool ok = !ahead || pool.each(strips, grainOf(panel), 0, [&](int64_t b, int64_t e, void *) {
+      for (int64_t s = b; s < e; ++s)
+        packWeights(s, weights + s * panel);
+    });
+    int64_t images = 0;
+    for (int64_t n = 0; ok && n < call.g.n; n += images) {
+      images = least(batch, call.g.n - n);
+      int64_t inTables = least(together, images);
+      images -= images % inTables;
+      if (tables.images != inTables)
+        tables.fill(plan, call, inTables);
       ok = pool.each(images * pieces, grainOf(plan.blockStride()), 0,
                      [&](int64_t b, int64_t e, void *) { packSource(n, b, e); });
-      int64_t work = convChunkRows * ks.columns * plan.depth / 8;
-      ok = ok && pool.each(images * plan.groups * tables.numChunks * plan.panels, grainOf(work), scratchBytes(),
-                           [&](int64_t b, int64_t e, void *s) { computeUnits(n, b, e, static_cast<char *>(s)); });
+      int64_t work = convChunkRows * ks.columns * plan.depth / 8, units = images / inTables * tables.numChunks;
+      ok = ok && pool.each(strips * units, grainOf(work), scratchBytes(), [&](int64_t b, int64_t e, void *s) {
+        computeUnits(n, units, b, e, static_cast<char *>(s));
+      });
     }
     return ok;
   }
@@ -60,22 +72,19 @@ private:
   static int64_t grainOf(int64_t elements) { return (1 << 15) / most(1, elements) + 1; }
   bool isInput() const { return call.what == ConvWhat::Input; }
 
-  void packWeights(int64_t begin, int64_t end) {
-    for (int64_t s = begin; s < end; ++s) {
-      int64_t group = s / plan.panels, column = s % plan.panels * ks.columns;
-      int64_t valid = least(ks.columns, plan.columns - column);
-      T *to = weights + s * panel;
-      const T *w = static_cast<const T *>(call.b);
-      int64_t c = call.g.c / call.g.groups, o = call.g.o / call.g.groups;
-      if (plan.lanes)
-        packLanes(ks.turn, w + column * plan.taps, plan.taps, valid, ks.columns, plan.taps, to);
-      else if (isInput())
-        packPanelOf(ks.turn, w + (group * o * c + column) * plan.taps, plan.taps, c * plan.taps, plan, valid,
-                    ks.columns, to);
-      else
-        packPanelOf(ks.turn, w + (group * o + column) * c * plan.taps, c * plan.taps, plan.taps, plan, valid,
-                    ks.columns, to);
-    }
+  int64_t weightElements() const { return ahead ? plan.groups * plan.panels * panel + ks.columns : 0; }
+
+  void packWeights(int64_t s, T *to) {
+    int64_t group = s / plan.panels, column = s % plan.panels * ks.columns;
+    int64_t valid = least(ks.columns, plan.columns - column);
+    const T *w = static_cast<const T *>(call.b);
+    int64_t c = call.g.c / call.g.groups, o = call.g.o / call.g.groups, taps = plan.taps;
+    if (plan.lanes)
+      packLanes(ks.turn, w + column * taps, taps, valid, ks.columns, taps, to);
+    else if (isInput())
+      packPanelOf(ks.turn, w + (group * o * c + column) * taps, taps, c * taps, plan, valid, ks.columns, to);
+    else
+      packPanelOf(ks.turn, w + (group * o + column) * c * taps, c * taps, taps, plan, valid, ks.columns, to);
   }
 
   /// In panels, zeros behind the last column.
@@ -95,20 +104,27 @@ private:
     }
   }
 
-  /// Unit u: image, group, chunk of rows, panel.
-  void computeUnits(int64_t image, int64_t begin, int64_t end, char *scratch) {
-    T *c = reinterpret_cast<T *>(scratch);
-    int64_t *counts = reinterpret_cast<int64_t *>(c + convChunkRows * ks.columns), *entries = counts + plan.blocks;
+  /// Unit u: strip (group and panel), images of the tables, chunk of their rows.
+  void computeUnits(int64_t image, int64_t unitsOfStrip, int64_t begin, int64_t end, char *scratch) {
+    T *c = reinterpret_cast<T *>(scratch), *own = c + convChunkRows * ks.columns;
+    int64_t *counts = reinterpret_cast<int64_t *>(own + (ahead ? 0 : panel + ks.columns));
+    int64_t *entries = counts + plan.blocks, packed = -1;
     const ConvChunk *made = nullptr; // the chunk that the entries were made for
     for (int64_t u = begin; u < end; ++u) {
-      int64_t p = u % plan.panels, rest = u / plan.panels, chunk = rest % tables.numChunks;
-      rest /= tables.numChunks;
-      int64_t group = rest % plan.groups, slot = rest / plan.groups;
+      int64_t s = u / unitsOfStrip, chunk = u % unitsOfStrip % tables.numChunks;
+      int64_t slot = u % unitsOfStrip / tables.numChunks * tables.images, group = s / plan.panels, p = s % plan.panels;
       const ConvChunk &rows = tables.chunks[chunk];
       const T *a = source + slot * plan.imageStride() + (group * plan.blocks) * plan.blockStride();
-      const T *b = weights + (group * plan.panels + p) * panel;
+      // A panel that is used in one step alone is packed when it is needed: so it is in L2 when it is read.
+      if (!ahead && packed != s)
+        packWeights(packed = s, own);
+      const T *b = ahead ? weights + s * panel : own;
       int64_t column = group * plan.columns + p * ks.columns, all = plan.groups * plan.columns;
-      const T *added = call.bias ? biases + (group * plan.panels + p) * ks.columns : nullptr;
+      const T *added = call.bias ? biases + s * ks.columns : nullptr;
+      T *out = static_cast<T *>(call.out) + ((image + slot) * all + column) * plan.rows;
+      prefetchResult(rows, least(ks.columns, plan.columns - p * ks.columns), out);
+      if (!ahead)
+        prefetchWeights(s + 1, u % unitsOfStrip, unitsOfStrip);
       if (plan.lanes) {
         laneStrip(rows, a + p * plan.blockStride(), b, c, added, entries);
       } else {
@@ -117,10 +133,24 @@ private:
         made = &rows;
         sharedStrip(rows, a, b, c, added, counts, entries);
       }
-      T *out = static_cast<T *>(call.out) + ((image + slot) * all + column) * plan.rows;
       storeColumns(ks.turn, c, ks.columns, tables.places + rows.first, rows.count,
                    least(ks.columns, plan.columns - p * ks.columns), out, plan.rows);
     }
+  }
+
+  /// Part `part` of `parts` of what packWeights(s) will read, where that is one piece of memory.
+  void prefetchWeights(int64_t s, int64_t part, int64_t parts) {
+    int64_t p = s % plan.panels, column = s / plan.panels * plan.columns + p * ks.columns;
+    if (isInput() || s == plan.groups * plan.panels)
+      return;
+    int64_t all = least(ks.columns, plan.columns - p * ks.columns) * plan.depth, at = all * part / parts;
+    prefetch(static_cast<const T *>(call.b) + column * plan.depth + at, all * (part + 1) / parts - at);
+  }
+
+  void prefetchResult(const ConvChunk &rows, int64_t columns, const T *out) {
+    int64_t first = tables.places[rows.first], last = tables.places[rows.first + rows.count - 1];
+    for (int64_t j = 0; last - first == rows.count - 1 && j < columns; ++j)
+      prefetch<true>(out + j * plan.rows + first, rows.count);
   }
 
   enum Flags : int64_t { AddsToC = 2, AddsBias = 4, IsRelu = 8 };
@@ -217,7 +247,8 @@ private:
   const ConvKernels &ks;
   const ConvCall &call;
   ConvPlan plan;
-  int64_t batch, panel;
+  int64_t batch, together, panel; // images packed in a step, images in the tables, elements of a panel of weights
+  bool ahead; // weights are packed before the first of several steps
   ConvMemory measure;
   ConvTables tables;
   T *weights = nullptr, *source = nullptr, *biases = nullptr;

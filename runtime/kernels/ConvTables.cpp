@@ -58,8 +58,8 @@ void sortByKey(int64_t *keys, int64_t *values, int64_t n) {
 
 } // namespace
 
-ConvTables::ConvTables(ConvMemory &memory, const ConvPlan &plan, const ConvCall &call) {
-  mostChunks = 1;
+ConvTables::ConvTables(ConvMemory &memory, const ConvPlan &plan, const ConvCall &call, int64_t mostImages) {
+  int64_t mostChunks = 1, rows = plan.rows * mostImages;
   for (int d = 0; d < maxSpatial; ++d) {
     ConvAxis &a = axes[d];
     a.positions = call.what == ConvWhat::Input ? call.g.in[d] : call.g.out[d];
@@ -68,9 +68,9 @@ ConvTables::ConvTables(ConvMemory &memory, const ConvPlan &plan, const ConvCall 
     a.list = memory.take<ConvClass>(mostClasses(call, d));
     mostChunks *= mostClasses(call, d);
   }
-  offsets = memory.take<int64_t>(plan.rows);
-  places = memory.take<int64_t>(plan.rows);
-  mostChunks = least(mostChunks, plan.rows) + blocksOf(plan.rows, convChunkRows);
+  offsets = memory.take<int64_t>(rows);
+  places = memory.take<int64_t>(rows);
+  mostChunks = least(mostChunks, plan.rows) + blocksOf(rows, convChunkRows);
   chunks = memory.take<ConvChunk>(mostChunks);
 }
 
@@ -109,7 +109,8 @@ void ConvTables::fillAxis(const ConvCall &call, int d) {
   }
 }
 
-void ConvTables::fill(const ConvPlan &plan, const ConvCall &call) {
+void ConvTables::fill(const ConvPlan &plan, const ConvCall &call, int64_t count) {
+  images = count;
   for (int d = 0; d < maxSpatial; ++d)
     fillAxis(call, d);
   int64_t row = 0;
@@ -120,12 +121,16 @@ void ConvTables::fill(const ConvPlan &plan, const ConvCall &call) {
       for (int64_t k = 0; k < axes[2].classes; ++k) {
         const ConvClass &ci = axes[0].list[i], &cj = axes[1].list[j], &ck = axes[2].list[k];
         int64_t first = row;
-        for (int64_t x = ci.first; x < ci.first + ci.positions; ++x)
-          for (int64_t y = cj.first; y < cj.first + cj.positions; ++y)
-            for (int64_t z = ck.first; z < ck.first + ck.positions; ++z, ++row) {
-              offsets[row] = ((axes[0].base[x] * p[1] + axes[1].base[y]) * p[2] + axes[2].base[z]) * plan.width;
-              places[row] =
-                  (axes[0].order[x] * axes[1].positions + axes[1].order[y]) * axes[2].positions + axes[2].order[z];
+        for (int64_t n = 0; n < images; ++n)
+          for (int64_t x = ci.first; x < ci.first + ci.positions; ++x)
+            for (int64_t y = cj.first; y < cj.first + cj.positions; ++y) {
+              int64_t from = n * plan.imageStride() + (axes[0].base[x] * p[1] + axes[1].base[y]) * p[2] * plan.width;
+              int64_t to = n * plan.groups * plan.columns * plan.rows +
+                           (axes[0].order[x] * axes[1].positions + axes[1].order[y]) * axes[2].positions;
+              for (int64_t z = ck.first; z < ck.first + ck.positions; ++z, ++row) {
+                offsets[row] = from + axes[2].base[z] * plan.width;
+                places[row] = to + axes[2].order[z];
+              }
             }
         for (int64_t at = first; at < row; at += convChunkRows)
           chunks[numChunks++] = {at, least(convChunkRows, row - at), {i, j, k}};

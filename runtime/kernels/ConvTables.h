@@ -23,16 +23,16 @@ private:
 /// Rows of one strip call: enough to use a panel of B often, few enough that their part of the source stays in L2.
 inline constexpr int64_t convChunkRows = 168;
 
+/// Rows are those of several images, so that rows of the same taps fill whole tiles where images are small.
 struct ConvTables {
   ConvAxis axes[maxSpatial];
   int64_t *offsets, *places; // per row: where its taps start in the source, and its place in the result
   ConvChunk *chunks;
-  int64_t numChunks, mostChunks;
+  int64_t numChunks = 0, images = 0;
 
-  /// Lays the tables out; fills them if the memory is real.
-  ConvTables(ConvMemory &memory, const ConvPlan &plan, const ConvCall &call);
-  /// {A offset, B offset} of tap (i, j, k) of a chunk: the first relative to the row's offset, the second a tap number.
-  void fill(const ConvPlan &plan, const ConvCall &call);
+  /// Lays out tables for at most `mostImages`.
+  ConvTables(ConvMemory &memory, const ConvPlan &plan, const ConvCall &call, int64_t mostImages);
+  void fill(const ConvPlan &plan, const ConvCall &call, int64_t images);
 
 private:
   void fillAxis(const ConvCall &call, int d);

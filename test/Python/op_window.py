@@ -36,6 +36,7 @@ CONVOLUTIONS: tuple[tuple[str, Shape, Shape, bool, dict[str, Any]], ...] = (
     ("wide kernel", (1, 17, 9, 9), (3, 17, 9, 8), False, {"padding": 4}),
     ("rows and tiles", (1, 2, 17, 13), (33, 2, 3, 3), False, {"padding": 1}),
     ("many samples", (9, 2, 12, 11), (3, 2, 3, 3), True, {"padding": 1}),
+    ("many small samples", (23, 3, 4, 4), (5, 3, 3, 3), True, {"padding": 1}),
 )  # fmt: skip
 OTHER_RANKS = (
     ("conv1d", "1d", (2, 3, 17), (4, 3, 5), True, {"padding": 2, "stride": 2}),
