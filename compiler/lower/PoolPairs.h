@@ -19,9 +19,12 @@ public:
   void emit();
 
 private:
-  std::pair<Value, Value> load(Value row, Value x, unsigned lanes);
-  void store(Value left, Value right, Value row, Value x, unsigned lanes);
-  void windows(Value row, Value to, Value x, unsigned lanes);
+  std::pair<Value, Value> load(Value at, Value step, unsigned lanes);
+  void store(Value left, Value right, Value at, Value step, unsigned lanes);
+  void windows(Value from, Value to, Value step, unsigned lanes);
+  void row(Value from, Value to);
+  void narrowRows(unsigned lanes);
+  void planes();
 
   KernelBuilder &b;
   DType type;

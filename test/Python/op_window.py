@@ -104,6 +104,10 @@ MAXIMA = (
     ("max_pool2d", "unbatched", (3, 6, 5), {"kernel_size": (1, 3)}),
     ("max_pool2d", "no samples", (0, 3, 6, 5), {"kernel_size": 2}),
     ("max_pool2d", "wide", (1, 2, 40, 70), {"kernel_size": 2}),
+    ("max_pool2d", "rows of 4", (1, 5, 6, 4), {"kernel_size": 2}),
+    ("max_pool2d", "rows of 8", (3, 1, 2, 8), {"kernel_size": 2}),
+    ("max_pool2d", "rows of 16", (1, 1, 6, 16), {"kernel_size": 2}),
+    ("max_pool2d", "rows of 32", (1, 3, 2, 32), {"kernel_size": 2}),
     ("max_pool1d", "1d", (2, 3, 11), {"kernel_size": 3, "stride": 2, "padding": 1}),
     ("max_pool3d", "3d", (1, 2, 4, 5, 6), {"kernel_size": (2, 2, 3), "stride": (1, 2, 2), "padding": (1, 0, 1)}),
 )  # fmt: skip
