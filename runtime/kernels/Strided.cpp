@@ -61,12 +61,16 @@ void walk(char *buffer, char *base, const LoopNest &nest, int k, int64_t at, int
   int64_t stride = strides[inner], left = sizes[inner] - index[inner];
   for (;;) {
     int64_t run = std::min(left, n);
+    if (!Scatter && stride == 0) {
+      std::fill_n(b, run, *p);
+    } else {
 #pragma clang loop vectorize(disable) unroll(disable) // runs are short
-    for (int64_t i = 0; i < run; ++i)
-      if (Scatter)
-        p[i * stride] = b[i];
-      else
-        b[i] = p[i * stride];
+      for (int64_t i = 0; i < run; ++i)
+        if (Scatter)
+          p[i * stride] = b[i];
+        else
+          b[i] = p[i * stride];
+    }
     if (!(n -= run))
       return;
     b += run;
@@ -96,6 +100,7 @@ void walkItems(char *buffer, char *base, const LoopNest &nest, int k, int64_t at
 constexpr int64_t chunkElements = 512;
 constexpr int64_t directChunk = elementwiseGrain;
 constexpr int64_t shortRow = 32; // inner sizes below go through walk()
+constexpr int64_t shortFill = 256; // the same where what isn't dense repeats one element along a row, as a bias does
 // Transposed inputs are gathered in tiles, so that each cache line is read once, whole: as many rows as a line has
 // items, chunkElements columns. Rows of a tile are a line further apart than their length, else they would share sets.
 constexpr int64_t lineBytes = 64;
@@ -383,6 +388,17 @@ void planTiles(Plan &p) {
   }
 }
 
+/// Whether rows are too short for a call each.
+bool hasShortRows(const Plan &p) {
+  int in = p.nest.rank - 1;
+  if (in == 0 || p.inner >= shortFill)
+    return false;
+  bool fills = true;
+  for (int k = 0; k < p.numOperands; ++k)
+    fills &= !p.base[k] || denseInNest(p.nest, k) || (k >= p.numOutputs && p.stride(k, in) == 0);
+  return fills || p.inner < shortRow;
+}
+
 void run(Plan &p) {
   LoopNest &nest = p.nest;
   simplify(nest);
@@ -399,7 +415,7 @@ void run(Plan &p) {
   int64_t rowsAll = 1;
   for (int d = 0; d < in; ++d)
     rowsAll *= nest.sizes[d];
-  p.linear = in > 0 && p.inner < shortRow;
+  p.linear = hasShortRows(p);
   p.allDirect = true;
   for (int k = 0; k < p.numOperands; ++k) {
     bool scalar = !p.base[k];

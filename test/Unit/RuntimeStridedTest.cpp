@@ -85,11 +85,11 @@ View makeView(Random &r, DType t, const std::vector<int64_t> &sizes, bool input)
 }
 
 std::vector<int64_t> makeSizes(Random &r, bool large) {
-  static const int64_t small[] = {0, 1, 1, 2, 3, 5, 31, 32, 33, 64}, big[] = {1, 2, 7, 100, 513, 1030};
+  static const int64_t small[] = {0, 1, 1, 2, 3, 5, 31, 32, 33, 64}, big[] = {1, 2, 7, 100, 255, 256, 513, 1030};
   std::vector<int64_t> s(r() % 5);
   int64_t n = 1, limit = large ? 400000 : 20000;
   for (auto &d : s) {
-    d = large ? big[r() % 6] : small[r() % 10 == 0 ? 0 : 1 + r() % 9];
+    d = large ? big[r() % 8] : small[r() % 10 == 0 ? 0 : 1 + r() % 9];
     if (n * d > limit)
       d = 1;
     n *= std::max<int64_t>(d, 1);
