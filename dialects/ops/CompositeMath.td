@@ -44,13 +44,13 @@ def : Composite<"norms of vectors (N4): 2, 1, inf, -inf, 0 (the count) and any o
   Api<"linalg_vector_norm(Tensor x, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) -> Tensor", ["function", "outCopy"], "vectorNormDims">,
   Api<"dist(Tensor input, Tensor other, Scalar p=2) -> Tensor", functionMethod, "distOf">]>;
 def : Composite<"the largest element; with dim (values, indices); with a tensor the larger of two", [
-  Api<"max(Tensor input) -> Tensor", ["function", "method"], "maxAll">,
+  Api<"max(Tensor input) -> Tensor", reducing, "maxAll">,
   Api<"max(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", ["function", "method"], "maxDim">,
-  Api<"max(Tensor input, Tensor other) -> Tensor", ["function", "method"], "maxOther">]>;
+  Api<"max(Tensor input, Tensor other) -> Tensor", reducing, "maxOther">]>;
 def : Composite<"the smallest element; with dim (values, indices); with a tensor the smaller of two", [
-  Api<"min(Tensor input) -> Tensor", ["function", "method"], "minAll">,
+  Api<"min(Tensor input) -> Tensor", reducing, "minAll">,
   Api<"min(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", ["function", "method"], "minDim">,
-  Api<"min(Tensor input, Tensor other) -> Tensor", ["function", "method"], "minOther">]>;
+  Api<"min(Tensor input, Tensor other) -> Tensor", reducing, "minOther">]>;
 def : Composite<"the largest (smallest) element so far along dim, and the index of its latest place", [
   Api<"cummax(Tensor input, int dim) -> (Tensor values, Tensor indices)", functionMethod, "cumMax">,
   Api<"cummin(Tensor input, int dim) -> (Tensor values, Tensor indices)", functionMethod, "cumMin">]>;

@@ -181,7 +181,7 @@ def Torchc_WhereOp : Torchc_Op<"where"> {
   let summary = "x where cond holds, else y";
   let arguments = (ins AnyRankedTensor:$cond, AnyRankedTensor:$x, AnyRankedTensor:$y);
   let promote = BranchType;
-  let api = [Api<"where(Tensor condition, Operand input, Operand other) -> Tensor", ["function"], "whereBranches">];
+  let api = [Api<"where(Tensor condition, Operand input, Operand other) -> Tensor", ["function", "outCopy"], "whereBranches">];
   let scalar = [(Select $cond, $x, $y)];
   let vjp = [(none), (op<"where"> $cond, $g, "0.0"), (op<"where"> $cond, "0.0", $g)];
   let onnx = ["Where since 9"];

@@ -19,7 +19,8 @@ def Torchc_DivTruncOp : Division<"div_trunc"> {
 }
 def Torchc_FloorDivideOp : Division<"floor_divide"> {
   let summary = "largest integer not above x / y";
-  let api = [Api<"floor_divide(Tensor input, Operand other) -> Tensor", allKinds>];
+  let api = [Api<"floor_divide(Tensor input, Operand other) -> Tensor", allKinds>,
+             Api<"floor_divide(Scalar self, Tensor other) -> Tensor", ["function"], "floorDivideOfNumber">];
   let scalarF32 = floorDivideF32;
   let scalarF64 = floorDivideF64;
   let scalarInt = divisionFloor # [(Select $off, (Sub $q, (Const "1")), $q)];

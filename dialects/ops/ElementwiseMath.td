@@ -194,6 +194,7 @@ def Torchc_NextafterOp : ElementwiseBinary<"nextafter"> {
   let api = [Api<"nextafter(Tensor input, Tensor other) -> Tensor", allKinds, "nextafterChecked">];
   let scalarF32 = nextafterF32;
   let scalarF64 = nextafterF64;
+  let vjpFn = "nextafterVjp";
 }
 def Torchc_LerpOp : Torchc_Op<"lerp"> {
   let summary = "x + w * (y - x), from the nearer end";

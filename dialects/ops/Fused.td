@@ -15,7 +15,7 @@ class FusedOverDim<string mnemonic> : Torchc_Op<mnemonic> {
 def Torchc_SoftmaxOp : FusedOverDim<"softmax"> {
   let summary = "exp(x - max) normalised to sum 1 along dim";
   let decompose = "softmax";
-  let api = [Api<"softmax(Tensor input, int dim, *, DType? dtype=None) -> Tensor", ["function", "method"], "softmaxDim">];
+  let api = [Api<"softmax(Tensor input, int dim, *, DType? dtype=None) -> Tensor", ["function", "method", "outCopy"], "softmaxDim">];
   let vjpFn = "softmaxVjp";
   let vjpSaves = ["result"];
   let onnx = ["Softmax since 13"];
@@ -24,7 +24,7 @@ def Torchc_SoftmaxOp : FusedOverDim<"softmax"> {
 def Torchc_LogSoftmaxOp : FusedOverDim<"log_softmax"> {
   let summary = "(x - max) - log(sum(exp(x - max))) along dim";
   let decompose = "logSoftmax";
-  let api = [Api<"log_softmax(Tensor input, int dim, *, DType? dtype=None) -> Tensor", ["function", "method"], "logSoftmaxDim">];
+  let api = [Api<"log_softmax(Tensor input, int dim, *, DType? dtype=None) -> Tensor", ["function", "method", "outCopy"], "logSoftmaxDim">];
   let vjpFn = "logSoftmaxVjp";
   let vjpSaves = ["result"];
   let onnx = ["LogSoftmax since 13"];

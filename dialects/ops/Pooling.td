@@ -54,8 +54,8 @@ def Torchc_MaxPoolIndexOp : PoolOp<"max_pool_index", (ins DenseI64ArrayAttr:$dil
 def Torchc_AvgPoolOp : PoolOp<"avg_pool", (ins BoolAttr:$count_padding, I64Attr:$divisor)> {
   let summary = "mean of each window";
   let api = [Api<"avg_pool1d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True) -> Tensor", ["function"], "avgPool1d">,
-             Api<"avg_pool2d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", ["function"], "avgPool2d">,
-             Api<"avg_pool3d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", ["function"], "avgPool3d">,
+             Api<"avg_pool2d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", ["function", "outCopy"], "avgPool2d">,
+             Api<"avg_pool3d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", ["function", "outCopy"], "avgPool3d">,
              Api<"adaptive_avg_pool1d(Tensor input, int[] output_size) -> Tensor", ["function"], "adaptiveAvgPool1d">,
              Api<"adaptive_avg_pool2d(Tensor input, int[] output_size) -> Tensor", ["function"], "adaptiveAvgPool2d">,
              Api<"adaptive_avg_pool3d(Tensor input, int[] output_size) -> Tensor", ["function"], "adaptiveAvgPool3d">];

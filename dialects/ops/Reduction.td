@@ -51,7 +51,7 @@ def Torchc_AminOp : Reduction<"amin"> {
 def Torchc_ArgmaxOp : Reduction<"argmax"> {
   let summary = "index of the first largest element (first NaN), int64";
   let scalar = [(Gt (Arg 1), (Arg 0))]; // when a later element displaces the best so far, N7 settling the rest
-  let api = [Api<"argmax(Tensor input, int? dim=None, bool keepdim=False) -> Tensor", ["function", "method"], "argmaxDim">];
+  let api = [Api<"argmax(Tensor input, int? dim=None, bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "argmaxDim">];
   let shape = ArgReduceShape;
   let onnx = ["ArgMax since 13"];
 }
@@ -59,7 +59,7 @@ def Torchc_ArgmaxOp : Reduction<"argmax"> {
 def Torchc_ArgminOp : Reduction<"argmin"> {
   let summary = "index of the first smallest element (first NaN), int64";
   let scalar = [(Lt (Arg 1), (Arg 0))];
-  let api = [Api<"argmin(Tensor input, int? dim=None, bool keepdim=False) -> Tensor", ["function", "method"], "argminDim">];
+  let api = [Api<"argmin(Tensor input, int? dim=None, bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "argminDim">];
   let shape = ArgReduceShape;
   let onnx = ["ArgMin since 13"];
 }

@@ -40,6 +40,11 @@ template <class B, class C> typename B::V zeroVjp(B &b, const C &c, const typena
   return zeros(b, c.operandDims(operand), b.dtype(g));
 }
 
+/// A step from the first operand; the second only says where to.
+template <class B, class C> typename B::V nextafterVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  return operand ? zeroVjp(b, c, g, operand) : g;
+}
+
 /// Equal extremes share the gradient: g * mask / number of them. A NaN over all axes is an extreme like any other, over
 /// some it makes the gradient NaN: what max() and amax(dim) do in PyTorch.
 template <class B, class C> typename B::V extremumReduceVjp(B &b, const C &c, const typename B::V &g, int) {

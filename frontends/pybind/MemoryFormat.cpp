@@ -88,6 +88,14 @@ PyObject *isContiguousMethod(PyObject *self, PyObject *const *args, Py_ssize_t n
   });
 }
 
+/// float(memory_format=f) and the like: the cast, then the format.
+template <DType t> PyObject *castMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  return guarded([&] {
+    MemoryFormat f = onlyArgument(torchName(t).data(), args, n, kw, MemoryFormat::Preserve);
+    return wrap(withWork(implOf(self)->numel, [&] { return inFormat(to(Borrowed(self), t), f); }));
+  });
+}
+
 /// to(..., memory_format=f): to(...) without it, then the format.
 PyObject *toFormatted(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
   return guarded([&]() -> PyObject * {
@@ -119,9 +127,23 @@ PyObject *toAny(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *k
   return toMethod(self, args, n, kw);
 }
 
+template <DType t> PyMethodDef cast(const char *name, const char *doc) {
+  return {name, fast(castMethod<t>), METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
 } // namespace
 
 PyMethodDef tensorFormats[] = {
+    cast<DType::F32>("float", "The tensor as float32, with memory_format= in that order of memory."),
+    cast<DType::F64>("double", "The tensor as float64, with memory_format= in that order of memory."),
+    cast<DType::F16>("half", "The tensor as float16, with memory_format= in that order of memory."),
+    cast<DType::BF16>("bfloat16", "The tensor as bfloat16, with memory_format= in that order of memory."),
+    cast<DType::I64>("long", "The tensor as int64, with memory_format= in that order of memory."),
+    cast<DType::I32>("int", "The tensor as int32, with memory_format= in that order of memory."),
+    cast<DType::I16>("short", "The tensor as int16, with memory_format= in that order of memory."),
+    cast<DType::I8>("char", "The tensor as int8, with memory_format= in that order of memory."),
+    cast<DType::U8>("byte", "The tensor as uint8, with memory_format= in that order of memory."),
+    cast<DType::Bool>("bool", "The tensor as bool, with memory_format= in that order of memory."),
     {"contiguous", fast(contiguousMethod), METH_FASTCALL | METH_KEYWORDS,
      "contiguous($self, *, memory_format=torchc.contiguous_format)\n--\n\n"
      "The tensor itself if its memory is in this order, else a copy that is."},

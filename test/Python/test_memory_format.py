@@ -174,3 +174,25 @@ def test_a_gradient_is_laid_out_like_its_variable():
         leaf.grad = None
         (leaf * weights * leaf).sum().backward(create_graph=True)
         assert leaf.grad.requires_grad and leaf.grad.stride() == strides or not leaf.numel()
+
+
+def test_casts_take_a_memory_format():
+    x = torch.arange(24).reshape(1, 2, 3, 4)
+    for name in (
+        "float",
+        "double",
+        "half",
+        "bfloat16",
+        "long",
+        "int",
+        "short",
+        "char",
+        "byte",
+        "bool",
+    ):
+        y = getattr(x, name)(memory_format=torch.channels_last)
+        assert y.is_contiguous(memory_format=torch.channels_last), name
+        assert torch.equal(y, getattr(x, name)())
+    assert x.long() is x
+    with pytest.raises(TypeError, match="memory_format"):
+        x.float(torch.float32)

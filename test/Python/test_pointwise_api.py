@@ -102,6 +102,16 @@ def test_norms_agree_with_numpy():
         torch.tensor([1]).norm()
 
 
+def test_norms_of_negative_powers_are_flat_at_zero():
+    x = torch.tensor([0.0, 2.0], dtype=torch.float64, requires_grad=True)
+    norm = torch.linalg.vector_norm(x, -1)
+    assert norm.item() == 0 and torch.autograd.grad(norm, x)[0].abs().tolist() == [0.0, 0.0]
+    y = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.grad(torch.linalg.vector_norm(y, -1), y)[0].tolist() == pytest.approx(
+        [4 / 9, 1 / 9]
+    )
+
+
 def test_gradients_at_zero_are_finite():
     x = torch.zeros(3, requires_grad=True)
     (x.norm() + x.norm(3) + x.std() + torch.sinc(x).sum() + torch.xlogy(x, x + 1).sum()).backward()

@@ -109,3 +109,33 @@ def test_functions_that_change_their_argument():
     assert torch.fill_(x, 3) is x and torch.threshold_(x, 3, 0) is x and x.tolist() == [0, 0]
     with pytest.raises(AttributeError, match="no attribute 'cumsum_'"):  # a method only
         torch.cumsum_(x, 0)
+
+
+def test_integers_where_sums_and_powers_meet_bool():
+    with pytest.raises(NotImplementedError, match="cumsum"):
+        torch.ones(2).cumsum(0, dtype=torch.bool)
+    assert torch.ones(2, 2, dtype=torch.uint8).sum_to_size(1, 2).dtype is torch.int64
+    truth = torch.tensor([True, False])
+    assert torch.pow(truth, True).tolist() == [True, False]
+    assert torch.pow(truth, False).tolist() == [True, True]
+    assert torch.floor_divide(7, torch.tensor([2, -2])).tolist() == [3, -4]
+
+
+def test_neighbours_have_the_gradient_of_where_they_start():
+    x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.zeros(2, requires_grad=True)
+    torch.nextafter(x, y).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0] and y.grad.tolist() == [0.0, 0.0]
+
+
+def test_out_of_extremes_and_softmax() -> None:
+    x, F = torch.tensor(np.random.default_rng(0).standard_normal((2, 3))), torch.nn.functional
+    image = torch.ones(1, 1, 4, 4)
+    calls = [
+        (torch.argmax, (x, 1)), (torch.argmin, (x,)), (torch.max, (x,)), (torch.min, (x,)), (torch.max, (x, x + 1)),
+        (torch.min, (x, x + 1)), (torch.softmax, (x, 1)), (torch.log_softmax, (x, 0)), (torch.where, (x > 0, x, 0.0)),
+        (F.avg_pool2d, (image, 2)), (F.avg_pool3d, (image, (1, 2, 2))),
+    ]  # fmt: skip
+    for f, arguments in calls:
+        expected = f(*arguments)
+        target = torch.empty(0, dtype=expected.dtype)
+        assert f(*arguments, out=target) is target and torch.equal(target, expected)

@@ -162,3 +162,26 @@ def test_a_view_from_a_custom_function_is_not_written():
         y.mul_(2)
     y.sum().backward()
     assert x.grad.tolist() == [3, 3]
+
+
+def test_diagonals_of_one_element_or_none_step_over_both_dimensions():
+    x = torch.arange(12.0).reshape(3, 4)
+    assert x[:1].diagonal().stride() == (5,)
+    assert x[:, :1].diagonal(-1).stride() == (5,) and x[:, :1].diagonal(-1).tolist() == [4.0]
+    assert x[:0].diagonal().stride() == (5,)
+    assert torch.arange(3.0).reshape(1, 3).mT[:2].diagonal(-1).stride() == (4,)
+
+
+def test_permutations_that_change_nothing_keep_strides():
+    x = torch.arange(6.0).reshape(2, 3)[1::2]
+    assert x.stride() == (6, 1)
+    for view in (x.permute(0, 1), x.movedim(0, -2)):
+        assert view.stride() == (6, 1) and view.data_ptr() == x.data_ptr()
+
+
+def test_windows_of_a_leaf_that_is_a_view_have_gradients():
+    x = torch.arange(8.0)[::2].requires_grad_()
+    x.unfold(0, 2, 1).sum().backward()
+    assert x.grad.tolist() == [1, 2, 2, 1]
+    with pytest.raises(NotImplementedError, match="as_strided"):
+        torch.as_strided(x, (2,), (1,), 0)

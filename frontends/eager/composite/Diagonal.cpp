@@ -97,10 +97,6 @@ Tensor diagonalOf(const Tensor &input, int64_t offset, int64_t dim1, int64_t dim
   int64_t a = wrap(dim1, input->rank), b = wrap(dim2, input->rank);
   if (a == b)
     fail("diagonal dimensions cannot be identical " + std::to_string(dim1) + ", " + std::to_string(dim2));
-  if (Tensor t = steppedDiagonal(input, offset, a, b); t.defined())
-    return t;
-  if (Tensor t = steppedDiagonal(input, -offset, b, a); t.defined())
-    return t;
   Dims sizes, strides;
   for (int i = 0; i < input->rank; i++)
     if (i != a && i != b) {
@@ -111,6 +107,11 @@ Tensor diagonalOf(const Tensor &input, int64_t offset, int64_t dim1, int64_t dim
           sb = input->strides()[b];
   sizes.push(n);
   strides.push(sa + sb);
+  for (bool turned : {false, true}) {
+    Tensor t = turned ? steppedDiagonal(input, -offset, b, a) : steppedDiagonal(input, offset, a, b);
+    if (t.defined()) // a dimension of one element or none has no step of its own
+      return n <= 1 || !t->numel ? viewWithStrides(t, sizes, strides) : t;
+  }
   return asStrided(input, IntList(sizes.data(), size_t(sizes.size())), IntList(strides.data(), size_t(strides.size())),
                    input->storageOffset() + (!n            ? 0
                                              : offset >= 0 ? offset * sb

@@ -103,6 +103,7 @@ Tensor fracOf(const Tensor &input, Out out) {
 }
 
 Tensor remainderOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::Remainder, {self, other}); }
+Tensor floorDivideOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::FloorDivide, {self, other}); }
 Tensor andOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::BitwiseAnd, {self, other}); }
 Tensor orOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::BitwiseOr, {self, other}); }
 Tensor xorOfNumber(const Scalar &self, const Tensor &other) { return callOp(OpId::BitwiseXor, {self, other}); }
@@ -157,6 +158,8 @@ Tensor powAny(const Tensor &input, const Operand &exponent, Out out) {
     return realFunction(as(input, t), out,
                         [&](const Tensor &x) { return powerByNumber(x, exponent.number.toDouble()); });
   if (!isFloat(t)) {
+    if (t == DType::Bool && exponent.isNumber()) // to the power of true or false
+      return callOp(OpId::LogicalOr, {input, !exponent.number.toBool()}, {}, out);
     if (exponent.isNumber())
       checkFits(exponent.number, t);
     return integerPower(input, exponent, t, out);

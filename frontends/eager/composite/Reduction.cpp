@@ -156,6 +156,8 @@ std::tuple<Tensor, Tensor> running(OpId op, const Tensor &x, int64_t dim) {
 } // namespace
 
 Tensor cumSum(const Tensor &input, int64_t dim, std::optional<DType> dtype, Out out) {
+  if (dtype == DType::Bool)
+    unsupported("\"cumsum\" not implemented for 'bool'");
   return scan(OpId::Cumsum, input, dim, dtype, out);
 }
 Tensor cumProd(const Tensor &input, int64_t dim, std::optional<DType> dtype, Out out) {
@@ -269,10 +271,8 @@ Tensor powerOf(const Tensor &x, double p) { return callOp(OpId::Pow, {x, fullTen
 
 /// pow(x, p), x >= 0, whose derivative at 0 is 0.
 Tensor flatPower(const Tensor &x, double p) {
-  if (!(p > 0))
-    return powerOf(x, p);
   Tensor zero = eq(x, 0);
-  return where(zero, 0.0, powerOf(where(zero, 1.0, x), p));
+  return where(zero, p > 0 ? 0.0 : std::numeric_limits<double>::infinity(), powerOf(where(zero, 1.0, x), p));
 }
 
 Tensor normOver(const Tensor &x, double p, const Dims &axes, bool keepdim) {

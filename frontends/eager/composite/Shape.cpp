@@ -64,7 +64,7 @@ Tensor permuteDims(const Tensor &input, IntList dims) {
     std::swap(have[i], have[j]);
     t = transposeDims(t, i, j);
   }
-  return t.same(input) ? viewShape(input, input->dims()) : t;
+  return t.same(input) ? viewWithStrides(input, input->dims(), Dims(input->strides(), rank)) : t;
 }
 
 Tensor expandSize(const Tensor &input, IntList size) {
@@ -151,7 +151,8 @@ Tensor sumToSize(const Tensor &input, IntList size) {
     fail("size {" + target.str() + "} is not expandable to size {" + have.str() + "}.");
   if (axes.empty())
     return viewShape(input, have);
-  return reshaped(callOp(OpId::Sum, {input}, {attr(axes), Attr::boolean(false)}), target);
+  Tensor x = category(input->dtype) < 2 ? as(input, DType::I64) : input; // sums of integers are int64
+  return reshaped(callOp(OpId::Sum, {x}, {attr(axes), Attr::boolean(false)}), target);
 }
 
 Tensor unflattenDim(const Tensor &input, int64_t dim, IntList sizes) {

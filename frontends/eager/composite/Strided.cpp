@@ -36,15 +36,18 @@ Tensor inMemoryOrder(const Tensor &x) {
   return permuteDims(x, order);
 }
 
+/// Do operations on x have a gradient?
+bool tracked(const Tensor &x) { return requiresGrad(x.impl()) && isGradEnabled(); }
+
 Tensor stridedView(const Tensor &x, const Strided &s) {
   if (within(x, s))
     return stridedOp(x, s);
   if (!x->contiguous())
     if (Tensor ordered = inMemoryOrder(x); within(ordered, s))
       return stridedOp(ordered, s);
-  bool differentiable = requiresGrad(x.impl()) && isGradEnabled();
+  bool differentiable = tracked(x);
   if (x->view)
-    if (Tensor base = Tensor::borrow(x->view->rootOf()); within(base, s))
+    if (Tensor base = Tensor::borrow(x->view->rootOf()); within(base, s) && !(differentiable && !tracked(base)))
       return stridedOp(base, s);
   if (differentiable)
     unsupported("as_strided(): gradients of elements outside of the tensor are not implemented");
@@ -83,6 +86,9 @@ Tensor slidingView(const Tensor &input, int64_t dimension, int64_t size, int64_t
   if (step <= 0)
     fail("step is " + std::to_string(step) + " but must be > 0");
   checkRank(input->rank + 1, "unfold");
+  // A leaf that is a view of memory without a gradient is read through a copy that has one.
+  if (input->view && tracked(input) && !tracked(Tensor::borrow(input->view->rootOf())) && !input->contiguous())
+    return slidingView(contiguousTensor(input), dimension, size, step);
   Strided s{input->dims(), Dims(input->strides(), input->rank), input->storageOffset()};
   if (input->rank) {
     int64_t stride = s.strides[int(d)];

@@ -77,11 +77,20 @@ def avg_pool2d(
     ceil_mode=False,
     count_include_pad=True,
     divisor_override=None,
+    *,
+    out=None,
 ):
     """The mean of each window of (N, C, H, W) or (C, H, W); `divisor_override` replaces the count."""
     stride = [] if stride is None else stride
     return _C.avg_pool2d(
-        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        input,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        out=out,
     )
 
 
@@ -93,11 +102,20 @@ def avg_pool3d(
     ceil_mode=False,
     count_include_pad=True,
     divisor_override=None,
+    *,
+    out=None,
 ):
     """The mean of each window of (N, C, D, H, W) or (C, D, H, W); `divisor_override` replaces the count."""
     stride = [] if stride is None else stride
     return _C.avg_pool3d(
-        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        input,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        out=out,
     )
 
 
