@@ -8,6 +8,7 @@ include "OpSpec.td"
 // [..., M, K] x [..., K, N] -> [..., M, N] with equal batch dimensions and types; broadcasting is the API's.
 def Torchc_MatmulOp : Torchc_Op<"matmul"> {
   let summary = "matrix product of the last two dimensions";
+  let complex = "matmul";
   let family = ContractionFamily;
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y);
   let shape = MatmulShape;
@@ -23,6 +24,7 @@ def Torchc_MatmulOp : Torchc_Op<"matmul"> {
 // Order of N4 with a fused multiply-add in each chain.
 def Torchc_DotOp : Torchc_Op<"dot"> {
   let summary = "inner product of two vectors of equal length";
+  let complex = "dot";
   let family = ContractionFamily;
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y);
   let shape = DotShape;
@@ -45,6 +47,7 @@ class ConvOp<string mnemonic, dag operands, dag attrs> : Torchc_Op<mnemonic> {
 // x[N, C, D...] * w[O, C/groups, K...] -> [N, O, L...]
 def Torchc_ConvOp : ConvOp<"conv", (ins AnyRankedTensor:$x, AnyRankedTensor:$w), (ins)> {
   let summary = "convolution; padding is +0 and takes part";
+  let complex = "conv";
   let shape = ConvShape;
   let api = [Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv1dPadded">,
              Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv1dNamed">,
@@ -60,6 +63,7 @@ def Torchc_ConvOp : ConvOp<"conv", (ins AnyRankedTensor:$x, AnyRankedTensor:$w),
 // would multiply by w[o, c, k] for l; taps without an output take no part. The transposed convolution.
 def Torchc_ConvInputOp : ConvOp<"conv_input", (ins AnyRankedTensor:$y, AnyRankedTensor:$w), (ins DenseI64ArrayAttr:$size)> {
   let summary = "convolution's gradient for its input, the transposed convolution";
+  let complex = "convInput";
   let shape = ConvInputShape;
   let api = [Api<"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose1d">,
              Api<"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose2d">,
@@ -71,6 +75,7 @@ def Torchc_ConvInputOp : ConvOp<"conv_input", (ins AnyRankedTensor:$y, AnyRanked
 // x[N, C, D...], y[N, O, L...] -> [O, C/groups, size...]: sums over (n, l) row-major.
 def Torchc_ConvWeightOp : ConvOp<"conv_weight", (ins AnyRankedTensor:$x, AnyRankedTensor:$y), (ins DenseI64ArrayAttr:$size)> {
   let summary = "convolution's gradient for its weight";
+  let complex = "convWeight";
   let shape = ConvWeightShape;
   let vjpFn = "convWeightVjp";
   let vjpSaves = ["x", "y"];

@@ -8,6 +8,7 @@ include "OpSpec.td"
 // `value` is a Python number (Int, Float or Bool attribute) that enters once, converted to dtype.
 def Torchc_FullOp : Torchc_Op<"full"> {
   let summary = "a tensor of one repeated number";
+  let complex = "full";
   let family = CreationFamily;
   let arguments = (ins DenseI64ArrayAttr:$shape, AnyAttr:$value, TypeAttr:$dtype);
   let shape = FullShape;

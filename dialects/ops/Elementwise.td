@@ -10,6 +10,7 @@ defvar allKinds = ["function", "method", "inplace", "out"];
 
 def Torchc_AddOp : ElementwiseBinary<"add"> {
   let summary = "x + y";
+  let complex = "partwise";
   let api = [Api<"add(Tensor input, Operand other, *, Scalar alpha=1) -> Tensor", allKinds, "addScaled">];
   let scalar = [(Add $x, $y)];
   let scalarBool = [(Or $x, $y)];
@@ -19,6 +20,7 @@ def Torchc_AddOp : ElementwiseBinary<"add"> {
 
 def Torchc_SubOp : ElementwiseBinary<"sub"> {
   let summary = "x - y";
+  let complex = "partwise";
   let api = [Api<"sub(Tensor input, Operand other, *, Scalar alpha=1) -> Tensor", allKinds, "subScaled">,
              Api<"subtract(Tensor input, Operand other, *, Scalar alpha=1) -> Tensor", allKinds, "subScaled">,
              Api<"rsub(Tensor input, Operand other, *, Scalar alpha=1) -> Tensor", ["function"], "rsubScaled">];
@@ -30,6 +32,7 @@ def Torchc_SubOp : ElementwiseBinary<"sub"> {
 
 def Torchc_MulOp : ElementwiseBinary<"mul"> {
   let summary = "x * y";
+  let complex = "mul";
   let api = [Api<"mul(Tensor input, Operand other) -> Tensor", allKinds>,
              Api<"multiply(Tensor input, Operand other) -> Tensor", allKinds>];
   let scalar = [(Mul $x, $y)];
@@ -40,6 +43,7 @@ def Torchc_MulOp : ElementwiseBinary<"mul"> {
 
 def Torchc_DivOp : ElementwiseBinary<"div"> {
   let summary = "x / y, in floating point whatever the operands";
+  let complex = "div";
   let api = [Api<"div(Tensor input, Operand other, *, str? rounding_mode=None) -> Tensor", allKinds, "divRounded">,
              Api<"divide(Tensor input, Operand other, *, str? rounding_mode=None) -> Tensor", allKinds, "divRounded">,
              Api<"true_divide(Tensor input, Operand other) -> Tensor", allKinds>];
@@ -52,7 +56,7 @@ def Torchc_DivOp : ElementwiseBinary<"div"> {
 
 def Torchc_MaximumOp : ElementwiseBinary<"maximum"> {
   let summary = "the larger of x and y; NaN propagates, -0 < +0";
-  let api = [Api<"maximum(Tensor input, Tensor other) -> Tensor", ["function", "method", "out"]>];
+  let api = [Api<"maximum(Tensor input, Tensor other) -> Tensor", ["function", "method", "out"], "maximumOf">];
   let scalar = [(Max $x, $y)];
   let scalarBool = [(Or $x, $y)];
   let vjpFn = "maximumVjp";
@@ -62,7 +66,7 @@ def Torchc_MaximumOp : ElementwiseBinary<"maximum"> {
 
 def Torchc_MinimumOp : ElementwiseBinary<"minimum"> {
   let summary = "the smaller of x and y; NaN propagates, -0 < +0";
-  let api = [Api<"minimum(Tensor input, Tensor other) -> Tensor", ["function", "method", "out"]>];
+  let api = [Api<"minimum(Tensor input, Tensor other) -> Tensor", ["function", "method", "out"], "minimumOf">];
   let scalar = [(Min $x, $y)];
   let scalarBool = [(And $x, $y)];
   let vjpFn = "minimumVjp";
@@ -72,6 +76,7 @@ def Torchc_MinimumOp : ElementwiseBinary<"minimum"> {
 
 def Torchc_NegOp : ElementwiseUnary<"neg"> {
   let summary = "-x";
+  let complex = "partwise";
   let api = [Api<"neg(Tensor input) -> Tensor", allKinds, "negChecked">,
              Api<"negative(Tensor input) -> Tensor", allKinds, "negChecked">];
   let scalar = [(Neg $x)];
@@ -82,11 +87,15 @@ def Torchc_NegOp : ElementwiseUnary<"neg"> {
 
 def Torchc_AbsOp : ElementwiseUnary<"abs"> {
   let summary = "|x|; the smallest integer stays itself";
+  let complex = "abs";
   let api = [Api<"abs(Tensor input) -> Tensor", allKinds>, Api<"absolute(Tensor input) -> Tensor", allKinds>];
   let scalarF32 = [(Abs $x)]; // no body for bool: refused
   let scalarF64 = [(Abs $x)];
   let scalarInt = [(Abs $x)];
-  let vjp = [(op<"mul"> $g, (op<"sign"> $x))];
+  let promote = MagnitudeType;
+  let vjpFn = "absVjp";
+  let vjpSaves = ["x"];
+  let flags = ["conjugates"];
   let onnx = ["Abs since 13"];
 }
 
@@ -112,6 +121,7 @@ def Torchc_ReluOp : ElementwiseUnary<"relu"> {
 
 def Torchc_ExpOp : ElementwiseUnaryFloat<"exp"> {
   let summary = "e to the power x";
+  let complex = "exp";
   let api = [Api<"exp(Tensor input) -> Tensor", allKinds>];
   let scalarF32 = expF32;
   let scalarF64 = expF64;
@@ -121,6 +131,7 @@ def Torchc_ExpOp : ElementwiseUnaryFloat<"exp"> {
 
 def Torchc_LogOp : ElementwiseUnaryFloat<"log"> {
   let summary = "natural logarithm";
+  let complex = "log";
   let api = [Api<"log(Tensor input) -> Tensor", allKinds>];
   let scalarF32 = logF32;
   let scalarF64 = logF64;
@@ -130,6 +141,7 @@ def Torchc_LogOp : ElementwiseUnaryFloat<"log"> {
 
 def Torchc_TanhOp : ElementwiseUnaryFloat<"tanh"> {
   let summary = "hyperbolic tangent";
+  let complex = "tanh";
   let api = [Api<"tanh(Tensor input) -> Tensor", allKinds>];
   let scalarF32 = tanhF32;
   let scalarF64 = tanhF64;
@@ -139,6 +151,7 @@ def Torchc_TanhOp : ElementwiseUnaryFloat<"tanh"> {
 
 def Torchc_SqrtOp : ElementwiseUnaryFloat<"sqrt"> {
   let summary = "square root, correctly rounded";
+  let complex = "sqrt";
   let api = [Api<"sqrt(Tensor input) -> Tensor", allKinds>];
   let scalarF32 = [(Sqrt $x)];
   let scalarF64 = scalarF32;
@@ -150,11 +163,13 @@ foreach p = [["Eq", "eq", "x == y"], ["Ne", "ne", "x != y; true for NaN"], ["Lt"
              ["Le", "le", "x <= y"], ["Gt", "gt", "x > y"], ["Ge", "ge", "x >= y"]] in
   def "Torchc_" # p[0] # "Op" : Comparison<p[1]> {
     let summary = p[2];
+    let complex = !if(!or(!eq(p[1], "eq"), !eq(p[1], "ne")), p[1], ""); // complex numbers have no order
     let scalar = [(!cast<BodyOp>(p[0]) $x, $y)];
   }
 
 def Torchc_LogicalNotOp : ElementwiseUnary<"logical_not"> {
   let summary = "true where x is zero";
+  let complex = "truth";
   let api = [Api<"logical_not(Tensor input) -> Tensor", allKinds>];
   let promote = TruthType;
   let scalarBool = [(Not $x)];
@@ -163,6 +178,7 @@ def Torchc_LogicalNotOp : ElementwiseUnary<"logical_not"> {
 
 def Torchc_LogicalAndOp : ElementwiseBinary<"logical_and"> {
   let summary = "true where both are non-zero";
+  let complex = "truth";
   let api = [Api<"logical_and(Tensor input, Tensor other) -> Tensor", allKinds>];
   let promote = TruthType;
   let scalarBool = [(And $x, $y)];
@@ -171,6 +187,7 @@ def Torchc_LogicalAndOp : ElementwiseBinary<"logical_and"> {
 
 def Torchc_LogicalOrOp : ElementwiseBinary<"logical_or"> {
   let summary = "true where one is non-zero";
+  let complex = "truth";
   let api = [Api<"logical_or(Tensor input, Tensor other) -> Tensor", allKinds>];
   let promote = TruthType;
   let scalarBool = [(Or $x, $y)];
@@ -179,6 +196,7 @@ def Torchc_LogicalOrOp : ElementwiseBinary<"logical_or"> {
 
 def Torchc_WhereOp : Torchc_Op<"where"> {
   let summary = "x where cond holds, else y";
+  let complex = "where";
   let arguments = (ins AnyRankedTensor:$cond, AnyRankedTensor:$x, AnyRankedTensor:$y);
   let promote = BranchType;
   let api = [Api<"where(Tensor condition, Operand input, Operand other) -> Tensor", ["function", "outCopy"], "whereBranches">];

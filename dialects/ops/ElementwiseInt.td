@@ -80,6 +80,7 @@ def Torchc_BitwiseRightShiftOp : Bitwise<"bitwise_right_shift", "rightShiftOfNum
 }
 def Torchc_LogicalXorOp : ElementwiseBinary<"logical_xor"> {
   let summary = "true where one of the two is non-zero";
+  let complex = "truth";
   let api = [Api<"logical_xor(Tensor input, Tensor other) -> Tensor", allKinds>];
   let promote = TruthType;
   let scalarBool = [(Xor $x, $y)];

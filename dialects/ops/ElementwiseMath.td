@@ -19,6 +19,7 @@ class MathFunction<string mnemonic, list<dag> f32, list<dag> f64, dag derivative
 def Torchc_SigmoidOp : MathFunction<"sigmoid", sigmoidF32, sigmoidF64,
     (op<"mul"> (op<"mul"> $g, (op<"sub"> "1.0", $result)), $result)> {
   let summary = "1 / (1 + exp(-x))";
+  let complex = "sigmoid";
   let onnx = ["Sigmoid since 13"];
 }
 def Torchc_ErfOp : MathFunction<"erf", erfF32, erfF64,
@@ -49,83 +50,105 @@ def Torchc_TrigammaOp : ElementwiseUnaryFloat<"trigamma"> {
 
 def Torchc_Expm1Op : MathFunction<"expm1", expm1F32, expm1F64, (op<"mul"> $g, (op<"add"> $result, "1.0"))> {
   let summary = "exp(x) - 1, accurate near 0";
+  let complex = "expm1";
 }
 def Torchc_Exp2Op : MathFunction<"exp2", exp2F32, exp2F64,
     (op<"mul"> (op<"mul"> $g, $result), "0.69314718055994531")> {
   let summary = "2 to the power x";
+  let complex = "exp2";
 }
 def Torchc_Log1pOp : MathFunction<"log1p", log1pF32, log1pF64, (op<"div"> $g, (op<"add"> $x, "1.0"))> {
   let summary = "log(1 + x), accurate near 0";
+  let complex = "log1p";
 }
 def Torchc_Log2Op : MathFunction<"log2", log2F32, log2F64,
     (op<"div"> $g, (op<"mul"> $x, "0.69314718055994531"))> {
   let summary = "logarithm to base 2";
+  let complex = "log2";
 }
 def Torchc_Log10Op : MathFunction<"log10", log10F32, log10F64,
     (op<"div"> $g, (op<"mul"> $x, "2.3025850929940457"))> {
   let summary = "logarithm to base 10";
+  let complex = "log10";
 }
 
 def Torchc_SinOp : MathFunction<"sin", sinF32, sinF64, (op<"mul"> $g, (op<"cos"> $x))> {
   let summary = "sine, radians; any finite x";
+  let complex = "sin";
   let onnx = ["Sin since 7"];
 }
 def Torchc_CosOp : MathFunction<"cos", cosF32, cosF64, (op<"mul"> $g, (op<"neg"> (op<"sin"> $x)))> {
   let summary = "cosine, radians; any finite x";
+  let complex = "cos";
   let onnx = ["Cos since 7"];
 }
 def Torchc_TanOp : MathFunction<"tan", tanF32, tanF64,
     (op<"mul"> $g, (op<"add"> (op<"mul"> $result, $result), "1.0"))> {
   let summary = "tangent, radians; any finite x";
+  let complex = "tan";
   let onnx = ["Tan since 7"];
 }
 def Torchc_AsinOp : MathFunction<"asin", asinF32, asinF64,
     (op<"mul"> $g, (op<"rsqrt"> (op<"sub"> "1.0", (op<"mul"> $x, $x)))), ["arcsin"]> {
   let summary = "arc sine; NaN outside [-1, 1]";
+  let complex = "asin";
   let onnx = ["Asin since 7"];
 }
 def Torchc_AcosOp : MathFunction<"acos", acosF32, acosF64,
     (op<"mul"> $g, (op<"neg"> (op<"rsqrt"> (op<"sub"> "1.0", (op<"mul"> $x, $x))))), ["arccos"]> {
   let summary = "arc cosine; NaN outside [-1, 1]";
+  let complex = "acos";
   let onnx = ["Acos since 7"];
 }
 def Torchc_AtanOp : MathFunction<"atan", atanF32, atanF64,
     (op<"div"> $g, (op<"add"> (op<"mul"> $x, $x), "1.0")), ["arctan"]> {
   let summary = "arc tangent";
+  let complex = "atan";
   let onnx = ["Atan since 7"];
 }
 def Torchc_SinhOp : MathFunction<"sinh", sinhF32, sinhF64, (op<"mul"> $g, (op<"cosh"> $x))> {
   let summary = "hyperbolic sine";
+  let complex = "sinh";
   let onnx = ["Sinh since 9"];
 }
 def Torchc_CoshOp : MathFunction<"cosh", coshF32, coshF64, (op<"mul"> $g, (op<"sinh"> $x))> {
   let summary = "hyperbolic cosine";
+  let complex = "cosh";
   let onnx = ["Cosh since 9"];
 }
 def Torchc_AsinhOp : MathFunction<"asinh", asinhF32, asinhF64,
     (op<"mul"> $g, (op<"rsqrt"> (op<"add"> (op<"mul"> $x, $x), "1.0"))), ["arcsinh"]> {
   let summary = "inverse of sinh";
+  let complex = "asinh";
   let onnx = ["Asinh since 9"];
 }
-def Torchc_AcoshOp : MathFunction<"acosh", acoshF32, acoshF64,
-    (op<"mul"> $g, (op<"rsqrt"> (op<"sub"> (op<"mul"> $x, $x), "1.0"))), ["arccosh"]> {
+def Torchc_AcoshOp : ElementwiseUnaryFloat<"acosh"> {
   let summary = "inverse of cosh; NaN below 1";
+  let complex = "acosh";
+  let api = [Api<"acosh(Tensor input) -> Tensor", allKinds>, Api<"arccosh(Tensor input) -> Tensor", allKinds>];
+  let scalarF32 = acoshF32;
+  let scalarF64 = acoshF64;
+  let vjpFn = "acoshVjp";
+  let vjpSaves = ["x"];
   let onnx = ["Acosh since 9"];
 }
 def Torchc_AtanhOp : MathFunction<"atanh", atanhF32, atanhF64,
     (op<"div"> $g, (op<"sub"> "1.0", (op<"mul"> $x, $x))), ["arctanh"]> {
   let summary = "inverse of tanh; NaN outside [-1, 1]";
+  let complex = "atanh";
   let onnx = ["Atanh since 9"];
 }
 def Torchc_RsqrtOp : MathFunction<"rsqrt", [(Div (Const "1"), (Sqrt $x))], [(Div (Const "1"), (Sqrt $x))],
     (op<"mul"> (op<"mul"> "-0.5", $g), (op<"mul"> (op<"mul"> $result, $result), $result))> {
   let summary = "1 / sqrt(x), two roundings";
+  let complex = "rsqrt";
 }
 
 //===-- activations ------------------------------------------------------------------------------------------------===//
 
 def Torchc_SiluOp : ElementwiseUnaryFloat<"silu"> {
   let summary = "x * sigmoid(x)";
+  let complex = "silu";
   let scalarF32 = siluF32;
   let scalarF64 = siluF64;
   let vjpFn = "siluVjp";
@@ -151,6 +174,7 @@ def Torchc_GeluTanhOp : ElementwiseUnaryFloat<"gelu_tanh"> {
 // Integer powers wrap; of the integer types the kernels take int64, whose low bits are those of every narrower type.
 def Torchc_PowOp : ElementwiseBinary<"pow"> {
   let summary = "x to the power y; integers exactly, wrapping";
+  let complex = "pow";
   let api = [Api<"pow(Tensor input, Operand exponent) -> Tensor", allKinds, "powAny">,
              Api<"pow(Scalar self, Tensor exponent) -> Tensor", ["function"], "powOfNumber">];
   let scalarF32 = powF32;
@@ -198,6 +222,7 @@ def Torchc_NextafterOp : ElementwiseBinary<"nextafter"> {
 }
 def Torchc_LerpOp : Torchc_Op<"lerp"> {
   let summary = "x + w * (y - x), from the nearer end";
+  let complex = "lerp";
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y, AnyRankedTensor:$w);
   let promote = CommonType;
   let api = [Api<"lerp(Tensor input, Tensor end, Operand weight) -> Tensor", allKinds, "lerpChecked">];

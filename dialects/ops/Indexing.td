@@ -24,6 +24,7 @@ def Torchc_IndexSelectOp : Indexing<"index_select", (ins AnyRankedTensor:$x, Any
 def Torchc_IndexAddOp
     : Indexing<"index_add", (ins AnyRankedTensor:$x, AnyRankedTensor:$index, AnyRankedTensor:$source, I64Attr:$dim)> {
   let summary = "x with source's slices added at index";
+  let complex = "indexAdd";
   let shape = IndexUpdateShape;
   let api = [Api<"index_add(Tensor input, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
                  ["function", "method", "inplace", "out"], "indexAddScaled">];
@@ -56,6 +57,7 @@ def Torchc_ScatterOp
 def Torchc_ScatterAddOp
     : Indexing<"scatter_add", (ins AnyRankedTensor:$x, AnyRankedTensor:$index, AnyRankedTensor:$source, I64Attr:$dim)> {
   let summary = "x with source's elements added at index, in row-major order of index";
+  let complex = "scatterAdd";
   let shape = ScatterShape;
   let api = [Api<"scatter_add(Tensor input, int dim, Tensor index, Tensor src) -> Tensor",
                  ["function", "method", "inplace", "out"], "scatterAddDim">];

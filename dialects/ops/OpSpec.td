@@ -40,6 +40,8 @@ def LinearIndex : BodyOp<"Index">;
 // A VJP is a dag per operand over ops: `(op<"mul"> $g, $y)`. `$g` is the cotangent of the result, `$result` the result;
 // operands have the record's names, strings are numbers, a bare `$g` is passed on as `(op<"identity"> $g)`. `(none)`
 // marks an operand without a gradient. What a dag can't say is a template in dialects/rules/Vjp.h, named by `vjpFn`.
+// Complex: the gradient of f at z is g * conj(f'(z)) (PyTorch's convention), so the formula for real numbers serves every
+// holomorphic f, between two conjugations; the flag `conjugates` marks rules that are written for that convention.
 // Un-broadcasting and the return to the operand's type happen once, outside.
 
 class op<string n> { string opName = n; }
@@ -53,6 +55,7 @@ class Promote<string n, string text> { string cppName = n; string doc = text; }
 def NoPromotion  : Promote<"None", "">; // the shape rule decides the type
 def CommonType   : Promote<"Common", "dtypes: operands are promoted to their common type, the result's.">;
 def CommonFloat  : Promote<"Float", "dtypes: operands are promoted to their common type, integers and bool to the default float type; it is the result's.">;
+def MagnitudeType : Promote<"Magnitude", "dtypes: the result has the input's, of complex numbers that of their parts.">;
 def ComparedType : Promote<"Compare", "dtypes: compared in the common type; the result is bool.">;
 def TruthType    : Promote<"Truth", "dtypes: what isn't 0 is true; the result is bool.">;
 def BranchType   : Promote<"Branch", "dtypes: the condition is bool; the others are promoted to their common type, the result's.">;
@@ -60,6 +63,8 @@ def BranchType   : Promote<"Branch", "dtypes: the condition is bool; the others 
 // Which function of dialects/rules/Infer.cpp gives the result's shape (and type, under NoPromotion).
 // `text` is its sentence in docstrings.
 class ShapeRule<string n, string text = ""> { string cppName = n; string doc = text; }
+def RealPartsShape   : ShapeRule<"RealParts", "shapes: (*) gives (*, 2).">;
+def ComplexPairsShape : ShapeRule<"ComplexPairs", "shapes: (*, 2) gives (*).">;
 foreach n = ["Cast", "Reshape", "Slice", "SliceUpdate", "Full", "Arange", "Random", "RandomInt", "Mode", "ConvInput",
              "ConvWeight", "PoolIndex", "PoolInput", "PoolScatter", "AsStrided", "AsStridedUpdate"] in
   def n#"Shape" : ShapeRule<n>;
@@ -118,9 +123,10 @@ class OpSpec {
   string vjpFn = "";          // or a template of rules/Vjp.h ...
   list<string> vjpSaves = []; // ... and the operands, or "result", it reads
 
+  string complex = "";        // the template of rules/Complex.h that says what the op is for complex operands
   string decompose = "";      // Fused ops: the template of rules/Decompose.h that defines them
   list<string> onnx = [];     // "Tanh since 13": a rename in both directions; else onnx/Special
-  list<string> flags = [];    // view, random, mayRaise, variadic, accumulates, rowMajor, wideInt
+  list<string> flags = [];    // view, random, mayRaise, variadic, accumulates, rowMajor, wideInt, conjugates
 }
 
 class Torchc_Op<string mnemonic, list<Trait> traits = []>

@@ -9,6 +9,7 @@ include "OpSpec.td"
 
 def Torchc_SumOp : Reduction<"sum"> {
   let summary = "sum over axes; integers and bool add in int64";
+  let complex = "sum";
   let api = [Api<"sum(Tensor input, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) -> Tensor",
                  ["function", "method", "outCopy"], "sumDims">];
   let scalar = [(Add (Arg 0), (Arg 1))];
@@ -18,6 +19,7 @@ def Torchc_SumOp : Reduction<"sum"> {
 
 def Torchc_ProdOp : Reduction<"prod"> {
   let summary = "product over axes; integers and bool multiply in int64";
+  let complex = "prod";
   let api = [Api<"prod(Tensor input, *, DType? dtype=None) -> Tensor", ["function", "method", "outCopy"], "prodAll">,
              Api<"prod(Tensor input, int dim, bool keepdim=False, *, DType? dtype=None) -> Tensor",
                  ["function", "method", "outCopy"], "prodDim">];

@@ -15,6 +15,7 @@ class Scan<string mnemonic> : Torchc_Op<mnemonic> {
 
 def Torchc_CumsumOp : Scan<"cumsum"> {
   let summary = "running sums; integers and bool in int64";
+  let complex = "cumsum";
   let api = [Api<"cumsum(Tensor input, int dim, *, DType? dtype=None) -> Tensor", allKinds, "cumSum">];
   let scalar = [(Add (Arg 0), (Arg 1))];
   let vjpFn = "cumsumVjp";
@@ -22,6 +23,7 @@ def Torchc_CumsumOp : Scan<"cumsum"> {
 }
 def Torchc_CumprodOp : Scan<"cumprod"> {
   let summary = "running products; integers and bool in int64";
+  let complex = "cumprod";
   let api = [Api<"cumprod(Tensor input, int dim, *, DType? dtype=None) -> Tensor", allKinds, "cumProd">];
   let scalar = [(Mul (Arg 0), (Arg 1))];
   let vjpFn = "cumprodVjp";

@@ -42,6 +42,7 @@ def Torchc_SliceOp : View<"slice", (ins I64Attr:$dim, I64Attr:$start, I64Attr:$s
 // Not a view: what `contiguous()` records where it copies.
 def Torchc_ContiguousOp : ElementwiseUnary<"contiguous"> {
   let summary = "x in row-major memory";
+  let complex = "partwise";
   let scalar = [(Arg 0)];
   let scalarBool = [(Arg 0)];
   let vjp = [(op<"identity"> $g)];

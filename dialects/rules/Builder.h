@@ -80,6 +80,16 @@ template <class B> typename B::V stridedPlaces(B &b, int64_t numel, const Attr *
   return b.op(OpId::Reshape, {places}, {Attr::ints(&count, 1)});
 }
 
+/// `v`, or the real part of complex numbers.
+template <class B> typename B::V realPart(B &b, const typename B::V &v) {
+  if (!isComplex(b.dtype(v)))
+    return v;
+  Dims dims = b.dims(v);
+  auto first = b.op(OpId::Slice, {b.op(OpId::ViewAsReal, {v})},
+                    {Attr::integer(dims.size()), Attr::integer(0), Attr::integer(1), Attr::integer(1)});
+  return b.op(OpId::Reshape, {first}, {ints(dims)});
+}
+
 /// `v` as one dimension.
 template <class B> typename B::V flat(B &b, const typename B::V &v) {
   int64_t count = b.dims(v).numel();

@@ -40,6 +40,8 @@ constexpr std::string_view torchName(DType t) { return detail::torchNames[int(t)
 
 constexpr bool isFloat(DType t) { return t >= DType::F16 && t <= DType::F64; }
 constexpr bool isComplex(DType t) { return t >= DType::C64; }
+/// What can have gradients.
+constexpr bool isDifferentiable(DType t) { return t >= DType::F16; }
 constexpr bool isIntegral(DType t) { return t >= DType::U8 && t <= DType::I64; }
 constexpr bool isReducedFloat(DType t) { return t == DType::F16 || t == DType::BF16; }
 
@@ -48,6 +50,11 @@ constexpr int category(DType t) { return t == DType::Bool ? 0 : isIntegral(t) ? 
 
 /// The type an op computes in (N6): f16 and bf16 compute in f32.
 constexpr DType computeType(DType t) { return isReducedFloat(t) ? DType::F32 : t; }
+
+/// The type of a complex type's parts; others as they are.
+constexpr DType realType(DType t) { return t == DType::C64 ? DType::F32 : t == DType::C128 ? DType::F64 : t; }
+/// The complex type with parts of type `t`, or of the next wider one that there is.
+constexpr DType complexType(DType t) { return isComplex(t) ? t : t == DType::F64 ? DType::C128 : DType::C64; }
 
 /// torch.promote_types(a, b).
 constexpr DType promoteTypes(DType a, DType b) {

@@ -59,13 +59,13 @@ typename B::V asStridedUpdate(B &b, const typename B::V &x, const typename B::V 
   return b.op(OpId::Reshape, {written}, {ints(dims)});
 }
 
-/// m = max, 0 if infinite; log(sum(exp(x - m))) + m
+/// m = max (of complex numbers by the real part), 0 if infinite; log(sum(exp(x - m))) + m
 template <class B> typename B::V logsumexp(B &b, const typename B::V &given, const Attr *attrs, DType result) {
   auto x = castTo(b, given, computeType(result));
   Attr keep = Attr::boolean(true);
   if (!b.dims(x).numel()) // the maximum of nothing has no value, the logarithm of an empty sum is -inf
     return castTo(b, b.op(OpId::Log, {b.op(OpId::Sum, {x}, {attrs[0], attrs[1]})}), result);
-  auto most = b.op(OpId::Amax, {x}, {attrs[0], keep});
+  auto most = b.op(OpId::Amax, {realPart(b, x)}, {attrs[0], keep});
   auto infinite = b.op(OpId::Eq, {b.op(OpId::Abs, {most}), __builtin_inf()});
   auto m = b.op(OpId::Where, {infinite, 0.0, most});
   auto l = b.op(OpId::Log, {b.op(OpId::Sum, {b.op(OpId::Exp, {b.op(OpId::Sub, {x, m})})}, {attrs[0], keep})});

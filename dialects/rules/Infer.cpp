@@ -349,16 +349,16 @@ bool inferRandomInt(const Call &c) {
   return true;
 }
 
-bool ordered(const Call &c) {
+bool ordered(const Call &c, ErrorKind kind = ErrorKind::NotImplemented) {
   if (!isComplex(c.in[0].dtype))
     return true;
-  return c.fail(ErrorKind::Runtime, "complex numbers have no order, got " + std::string(torchName(c.in[0].dtype)));
+  return c.fail(kind, "complex numbers have no order, got " + std::string(torchName(c.in[0].dtype)));
 }
 
 bool inferSort(const Call &c) {
   int64_t dim, count = c.attrs[2].i;
   const Dims &x = c.dims(0);
-  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !ordered(c))
+  if (!wrapDim(c.attrs[0].i, x.size(), dim, c.diag) || !ordered(c, ErrorKind::Type))
     return false;
   if (count < 0 || count > (x.size() ? x[int(dim)] : 1))
     return c.fail(ErrorKind::Runtime, "selected index " + str(count) + " out of range for a dimension of size " +
@@ -423,13 +423,37 @@ bool inferAsStridedUpdate(const Call &c) {
   return true;
 }
 
+bool inferRealParts(const Call &c) {
+  if (!isComplex(c.in[0].dtype))
+    return c.fail(ErrorKind::Runtime, "expected a complex tensor, got " + std::string(torchName(c.in[0].dtype)));
+  if (c.dims(0).size() == maxRank)
+    return c.fail(ErrorKind::Runtime, "expected at most " + str(maxRank - 1) + " dimensions, got " + str(maxRank));
+  c.out.dtype = realType(c.in[0].dtype);
+  c.out.dims = c.dims(0);
+  c.out.dims.push(2);
+  return true;
+}
+
+bool inferComplexPairs(const Call &c) {
+  const Dims &x = c.dims(0);
+  if (c.in[0].dtype != DType::F32 && c.in[0].dtype != DType::F64)
+    return c.fail(ErrorKind::Runtime, "expected a tensor of float32 or float64 (view_as_complex is only supported for "
+                                      "floating point tensors), got " +
+                                          std::string(torchName(c.in[0].dtype)));
+  if (x.empty() || x.back() != 2)
+    return c.fail(ErrorKind::Runtime, "Tensor must have a last dimension of size 2, got shape " + x.str());
+  c.out.dtype = complexType(c.in[0].dtype);
+  c.out.dims = Dims(x.data(), x.size() - 1);
+  return true;
+}
+
 bool inferWindowOp(const Call &c) { return inferWindow(c.info, c.in, c.attrs, c.out, c.diag); }
 
 /// Running sums and products of integers and bool are int64 (N4), as are indices.
 bool inferScan(const Call &c) {
   const Body &body = c.info.bodies[int(BodyClass::F32)];
   BodyOp last = body.nodes[body.numNodes - 1].op;
-  bool keeps = isFloat(c.in[0].dtype) && (last == BodyOp::Add || last == BodyOp::Mul);
+  bool keeps = isDifferentiable(c.in[0].dtype) && (last == BodyOp::Add || last == BodyOp::Mul);
   c.out.dims = c.dims(0);
   c.out.dtype = keeps ? c.in[0].dtype : DType::I64;
   int rank = std::max(c.dims(0).size(), 1);
@@ -462,7 +486,8 @@ constexpr Rule rules[] = {
     inferIndexSelect, inferIndexUpdate, inferGather,          inferScatter,   inferFull,        inferArange,
     inferRandom,      inferLike,        inferRandomInt,       inferSort,      inferMode,        inferSearch,
     inferWindowOp,    inferWindowOp,    inferWindowOp,        inferWindowOp,  inferWindowOp,    inferWindowOp,
-    inferWindowOp,    inferAsStrided,   inferAsStridedUpdate, inferScan,      inferAttention};
+    inferWindowOp,    inferAsStrided,   inferAsStridedUpdate, inferScan,      inferAttention,   inferRealParts,
+    inferComplexPairs};
 
 const char *attrKind(AttrTag tag) {
   constexpr const char *names[] = {"a number", "a bool",   "an int",         "a float",  "a string",

@@ -31,7 +31,7 @@ enum class Family : uint8_t {
 };
 
 /// How operands meet before the kernel runs (OpSpec.td).
-enum class Promote : uint8_t { None, Common, Float, Compare, Truth, Branch };
+enum class Promote : uint8_t { None, Common, Float, Compare, Truth, Branch, Magnitude };
 
 /// Which rule of Infer.cpp gives the result's shape.
 enum class ShapeRule : uint8_t {
@@ -69,7 +69,9 @@ enum class ShapeRule : uint8_t {
   AsStrided,
   AsStridedUpdate,
   Scan,
-  Attention
+  Attention,
+  RealParts,
+  ComplexPairs
 };
 
 enum OpFlag : uint32_t {
@@ -79,6 +81,7 @@ enum OpFlag : uint32_t {
   OpAccumulates = 32, // adds up in f32 when its type is f16 or bf16 (N6): computed there and cast down once
   OpRowMajor = 64,   // the result's memory is row-major whatever the operands'
   OpWideInt = 128,   // of the integer types only int64 has kernels: the API widens
+  OpConjugates = 256, // the derivative is written in PyTorch's convention for complex numbers
   OpVariadic = 16    // any number of operands of one kind
 };
 

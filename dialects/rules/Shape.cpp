@@ -116,8 +116,8 @@ void combine(DType &have, bool &any, bool seen, DType lower) {
     return;
   if (!any)
     have = lower, any = true;
-  else if (category(lower) > category(have))
-    have = promoteTypes(have, lower);
+  else if (category(lower) > category(have)) // floats become complex at their own precision
+    have = category(have) == 2 ? complexType(have) : promoteTypes(have, lower);
 }
 
 } // namespace
@@ -129,7 +129,7 @@ DType resultType(const OperandType *operands, int n, DType defaultDType) {
     if (!o.isNumber)
       c.add(o.rank() ? 0 : 1, o.dtype);
     else // a Python number stands for its category's default type
-      c.add(2, category(o.dtype) == 2 ? defaultDType : o.dtype);
+      c.add(2, category(o.dtype) == 2 ? defaultDType : category(o.dtype) == 3 ? complexType(defaultDType) : o.dtype);
   }
   DType have = DType::Bool;
   bool any = false;
@@ -150,7 +150,7 @@ Promoted promote(Promote rule, const OperandType *operands, int n, DType default
   DType t = resultType(operands, n, defaultDType);
   if (rule == Promote::Float && category(t) < 2)
     t = defaultDType;
-  return {t, rule == Promote::Compare ? DType::Bool : t};
+  return {t, rule == Promote::Compare ? DType::Bool : rule == Promote::Magnitude ? realType(t) : t};
 }
 
 } // namespace torchc

@@ -23,6 +23,17 @@ template <class B, class C> typename B::V minimumVjp(B &b, const C &c, const typ
   return b.op(OpId::Where, {loses, 0.0, shared});
 }
 
+/// The size's direction: x's sign, or x / |x|, 0 at 0.
+template <class B, class C> typename B::V absVjp(B &b, const C &c, const typename B::V &g, int) {
+  auto &x = c.operand(0);
+  if (!isComplex(b.dtype(x)))
+    return b.op(OpId::Mul, {g, b.op(OpId::Sign, {x})});
+  auto size = b.op(OpId::Abs, {x});
+  auto zero = b.op(OpId::Eq, {size, 0.0});
+  auto unit = b.op(OpId::Div, {x, b.op(OpId::Where, {zero, 1.0, size})});
+  return b.op(OpId::Mul, {g, b.op(OpId::Where, {zero, 0.0, unit})});
+}
+
 /// A reduction's cotangent with the reduced axes back as size 1.
 template <class B, class C> typename B::V restoreAxes(B &b, const C &c, const typename B::V &g) {
   if (c.attr(1).i)

@@ -11,9 +11,18 @@ template <class B, class C> typename B::V powVjp(B &b, const C &c, const typenam
     auto slope = b.op(OpId::Mul, {y, b.op(OpId::Pow, {x, b.op(OpId::Sub, {y, Attr::integer(1)})})});
     return b.op(OpId::Where, {b.op(OpId::Eq, {y, 0.0}), 0.0, b.op(OpId::Mul, {g, slope})});
   }
-  auto flat = b.op(OpId::LogicalAnd, {b.op(OpId::Eq, {x, 0.0}), b.op(OpId::Ge, {y, 0.0})});
+  auto flat = b.op(OpId::LogicalAnd, {b.op(OpId::Eq, {x, 0.0}), b.op(OpId::Ge, {realPart(b, y), 0.0})});
   auto slope = b.op(OpId::Mul, {c.result(), b.op(OpId::Log, {x})});
   return b.op(OpId::Where, {flat, 0.0, b.op(OpId::Mul, {g, slope})});
+}
+
+/// g / sqrt(x^2 - 1), of complex numbers by two roots: the branch cut is acosh's.
+template <class B, class C> typename B::V acoshVjp(B &b, const C &c, const typename B::V &g, int) {
+  auto &x = c.operand(0);
+  if (!isComplex(b.dtype(x)))
+    return b.op(OpId::Mul, {g, b.op(OpId::Rsqrt, {b.op(OpId::Sub, {b.op(OpId::Mul, {x, x}), 1.0})})});
+  auto below = b.op(OpId::Rsqrt, {b.op(OpId::Sub, {x, 1.0})}), above = b.op(OpId::Rsqrt, {b.op(OpId::Add, {x, 1.0})});
+  return b.op(OpId::Mul, {g, b.op(OpId::Mul, {below, above})});
 }
 
 /// g * s * (1 + x * (1 - s)), in op-math type as the other activations.

@@ -112,7 +112,7 @@ void setData(TensorImpl *t, const Tensor &other) {
   checkChange(t);
   materialize(t);
   materialize(other.impl());
-  if (isFloat(other->dtype) != isFloat(t->dtype) && t->requiresGrad())
+  if (isDifferentiable(other->dtype) != isDifferentiable(t->dtype) && t->requiresGrad())
     fail("data set to a tensor that requires gradients must be floating point or complex dtype");
   Dims sizes = other->dims(), strides(other->strides(), other->rank);
   Storage *old = std::exchange(t->storage, other->storage ? retain(other->storage) : nullptr);

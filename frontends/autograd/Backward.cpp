@@ -76,7 +76,7 @@ void checkGradient(Node *n, int i, const Tensor &g) {
   if (!fits)
     fail("Function " + nodeName(n) + " returned an invalid gradient at index " + std::to_string(i) + " - got " +
          g->dims().str() + " but expected shape compatible with " + meta->dims().str());
-  if (!isFloat(g->dtype))
+  if (!isDifferentiable(g->dtype))
     fail("Function " + nodeName(n) + " returned an invalid gradient at index " + std::to_string(i) +
          " - expected type of floating point, got " + std::string(torchName(g->dtype)));
 }
@@ -447,6 +447,27 @@ void linkZeros(Tensor &d, Node *n, int operand, const NodeContext &context) {
   recordFunction(std::move(zeros), sources, TensorList(&d, 1));
 }
 
+/// The formulas for real numbers give g * f'(z) of complex ones, whose gradient is g * conj(f'(z)): the conjugate of what
+/// they make of conj(g). Without saved complex values f' is a real constant.
+bool conjugates(Node *n, int operand, const NodeContext &context) {
+  const OpInfo &info = opInfo(n->op);
+  if (info.flags & (OpConjugates | OpVariadic))
+    return false;
+  uint16_t saves = info.saves[operand];
+  bool found = (saves & savesResult) && isComplex(context.result().tensor->dtype);
+  for (int i = 0; i < int(n->numInputs) && i < maxFixedOperands; i++)
+    if ((saves >> i & 1) && (n->inputs()[i].state & (InputSaved | InputPacked)))
+      found |= isComplex(context.operand(i).tensor->dtype);
+  return found;
+}
+
+EagerValue derivative(Node *n, int operand, EagerBuilder &b, const NodeContext &context, const EagerValue &g) {
+  if (TORCHC_LIKELY(!isComplex(g.tensor->dtype)) || !conjugates(n, operand, context))
+    return vjp(n->op, b, context, g, operand);
+  EagerValue d = vjp(n->op, b, context, b.op(OpId::Conj, {g}), operand);
+  return d.tensor.defined() && isComplex(d.tensor->dtype) ? b.op(OpId::Conj, {d}) : d;
+}
+
 template <class F> void Pass::runOp(Node *n, const Tensor &g, F deliver) {
   NodeContext context(n, g);
   EagerBuilder builder{g->device};
@@ -457,7 +478,7 @@ template <class F> void Pass::runOp(Node *n, const Tensor &g, F deliver) {
       continue;
     lostDerivative = OpId::NumOps;
     EagerValue d = in.state & InputOverwritten ? rules::zeros(builder, context.operandDims(i), context.operandDType(i))
-                                               : vjp(n->op, builder, context, cotangent, i);
+                                               : derivative(n, i, builder, context, cotangent);
     if (!d.defined())
       continue;
     if (d.isNumber)

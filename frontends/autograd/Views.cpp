@@ -16,6 +16,7 @@ std::vector<ViewInfo *> steps(ViewInfo *v) {
   std::reverse(out.begin(), out.end());
   return out;
 }
+DType parentType(const ViewInfo *v) { return v->parent ? v->parent->shape->dtype : v->rootOf()->dtype; }
 Dims parentDims(const ViewInfo *v) { return v->parent ? v->parent->dims() : v->rootOf()->dims(); }
 
 void setShapeAttr(Node *n, const Dims &dims) {
@@ -59,23 +60,25 @@ Edge stepNode(const ViewInfo *v, Edge parent) {
     return {};
   Node *n = newNode(NodeKind::Op, v->op, 1);
   setStepAttrs(n, v);
-  setInput(n, 0, parent.node, parent.output, v->base->dtype, parentDims(v));
+  setInput(n, 0, parent.node, parent.output, parentType(v), parentDims(v));
   return {n, 0};
 }
 
 /// The node of the parent's new value once `child` (taken) was written through step v over `old` (taken).
 Edge writeNode(const ViewInfo *v, Edge old, Edge child) {
-  DType dtype = v->base->dtype;
+  DType dtype = parentType(v);
   Dims to = parentDims(v);
   bool whole = v->op != OpId::Slice && v->op != OpId::AsStrided;
   if (whole && old.node)
     release(std::exchange(old.node, nullptr));
   if (!old.node && !child.node)
     return {};
-  OpId op = v->op == OpId::Slice       ? OpId::SliceUpdate
-            : v->op == OpId::AsStrided ? OpId::AsStridedUpdate
-            : v->op == OpId::Transpose ? OpId::Transpose
-                                       : OpId::Reshape;
+  OpId op = v->op == OpId::Slice           ? OpId::SliceUpdate
+            : v->op == OpId::AsStrided     ? OpId::AsStridedUpdate
+            : v->op == OpId::Transpose     ? OpId::Transpose
+            : v->op == OpId::ViewAsReal    ? OpId::ViewAsComplex
+            : v->op == OpId::ViewAsComplex ? OpId::ViewAsReal
+                                           : OpId::Reshape;
   Node *n = newNode(NodeKind::Op, op, whole ? 1 : 2);
   if (op == OpId::Reshape)
     setShapeAttr(n, to);
@@ -83,7 +86,7 @@ Edge writeNode(const ViewInfo *v, Edge old, Edge child) {
     setStepAttrs(n, v);
   if (!whole)
     setInput(n, 0, old.node, old.output, dtype, to);
-  setInput(n, whole ? 0 : 1, child.node, child.output, dtype, v->dims());
+  setInput(n, whole ? 0 : 1, child.node, child.output, v->shape->dtype, v->dims());
   return {n, 0};
 }
 

@@ -31,8 +31,6 @@ void fill(TensorImpl *out, uint64_t bits) {
 }
 
 TensorImpl *full(Resolved &r) {
-  if (isComplex(r.type.dtype))
-    notImplementedFor(r.info.name, r.type.dtype);
   Tensor out = r.target && r.target->contiguous() && r.target->dtype == r.type.dtype
                    ? Tensor::borrow(r.target)
                    : Tensor(newTensor(r.type.dtype, r.type.dims));

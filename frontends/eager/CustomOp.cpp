@@ -78,7 +78,7 @@ struct CustomNode : NodeFunction {
   std::vector<Tensor> apply(const std::vector<Tensor> &cotangents, const std::vector<bool> &) override {
     std::vector<Tensor> given = cotangents;
     for (size_t i = 0; i < given.size(); i++)
-      if (!given[i].defined() && isFloat(results[i].dtype)) {
+      if (!given[i].defined() && isDifferentiable(results[i].dtype)) {
         EagerBuilder builder{results[i].device};
         given[i] = rules::zeros(builder, results[i].dims, results[i].dtype).tensor;
       }
@@ -103,7 +103,7 @@ struct CustomNode : NodeFunction {
       for (size_t i = 0; s.tensor.defined() && i < results.size(); i++)
         if (s.tensor.same(results[i])) {
           s.tensor = detachTensor(s.tensor);
-          s.result = isFloat(s.tensor->dtype) ? int(i) : -1;
+          s.result = isDifferentiable(s.tensor->dtype) ? int(i) : -1;
           break;
         }
     c.node = recordFunction(std::move(made), inputs, results);

@@ -4,6 +4,7 @@
 #include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/eager/View.h"
+#include "frontends/eager/composite/Common.h"
 #include "frontends/eager/cuda/Cuda.h"
 #include "runtime/core/Layout.h"
 #include "runtime/core/Status.h"
@@ -17,7 +18,8 @@ FastKernels fastKernels[numOps][numComputeDTypes];
 void fillFastKernels() {
   for (int op = 0; op < numOps; op++) {
     const OpInfo &info = opTable[op];
-    bool keepsType = info.promote == Promote::Common || info.promote == Promote::Float;
+    bool keepsType =
+        info.promote == Promote::Common || info.promote == Promote::Float || info.promote == Promote::Magnitude;
     if (info.family != Family::Elementwise || !keepsType || (info.flags & OpMayRaise))
       continue;
     for (int d = 0; d < numComputeDTypes; d++) {
@@ -57,6 +59,8 @@ void broadcastStrides(const TensorImpl *t, int rank, const int64_t *sizes, int64
 void copyInto(TensorImpl *dst, TensorImpl *src) {
   if (dst->device == cudaDevice || src->device == cudaDevice)
     return cuda::copyTensor(dst, src);
+  if (dst->dtype != src->dtype && (isComplex(dst->dtype) || isComplex(src->dtype)))
+    return copyComplex(dst, src);
   int64_t strides[maxRank];
   broadcastStrides(src, dst->rank, dst->sizes(), strides);
   copyStrided(dst->rank, dst->sizes(), dst->data, dst->strides(), dst->dtype, src->data, strides, src->dtype,
@@ -99,8 +103,6 @@ uint8_t commonDevice(const OpCall &call) {
     else if (first->device != t->device ? !isNumber : t->device == cudaDevice && deviceName(first) != deviceName(t))
       fail("Expected all tensors to be on the same device, but found at least two devices, " + deviceName(first) +
            " and " + deviceName(t) + "!");
-    if (isComplex(t->dtype) && info.family != Family::View)
-      notImplementedFor(info.name, t->dtype);
   };
   for (int i = 0; i < call.numOperands; i++)
     if (call.operands[i].tensor)
@@ -143,6 +145,34 @@ private:
   Dims *dims = fewDims;
 };
 
+/// Ops on complex numbers that are more than moves of elements.
+bool computesComplex(const Resolved &r) {
+  bool found = isComplex(r.type.dtype);
+  for (int i = 0; i < r.call.numOperands; i++)
+    found |= r.operand(i) && isComplex(r.operand(i)->dtype);
+  bool moves = r.info.family == Family::View || r.info.family == Family::Cast ||
+               (r.info.family == Family::Indexing && !(r.info.flags & OpAccumulates));
+  return found && !moves;
+}
+
+/// Half precision that a complex number or 0-d tensor would make complex: no type has such parts.
+void refuseHalfComplex(const OpCall &call) {
+  bool half = false, other = false, dims = false, complexBelow = false;
+  for (int i = 0; i < call.numOperands; i++)
+    dims |= call.operands[i].tensor && call.operands[i].tensor->rank;
+  for (int i = 0; i < call.numOperands; i++) {
+    const Operand &o = call.operands[i];
+    DType t = o.tensor ? o.tensor->dtype : o.number.dtype();
+    bool decides = o.tensor && (o.tensor->rank || !dims);
+    half |= decides && isReducedFloat(t);
+    other |= decides && category(t) >= 2 && !isReducedFloat(t);
+    complexBelow |= !decides && isComplex(t);
+  }
+  if (half && !other && complexBelow)
+    fail(ErrorKind::NotImplemented,
+         std::string(opInfo(call.op).name) + "(): complex numbers of half precision are not implemented");
+}
+
 void infer(const OpCall &call, Resolved &r) {
   OperandTypes types(call);
   Diag diag;
@@ -150,6 +180,8 @@ void infer(const OpCall &call, Resolved &r) {
     fail(diag);
   if (r.info.promote != Promote::None)
     r.promoted = promote(r.info.promote, types.get(), call.numOperands, defaultDType());
+  if (TORCHC_UNLIKELY(r.info.promote != Promote::None && isComplex(r.promoted.compute)))
+    refuseHalfComplex(call);
 }
 
 //===-- in-place and out= ---------------------------------------------------------------------------------------===//
@@ -198,6 +230,9 @@ void resizeOut(TensorImpl *out, const Dims &dims) {
 
 void checkTarget(const OpCall &call, const TensorType &type) {
   TensorImpl *t = call.out.tensor;
+  const OpInfo &info = opInfo(call.op);
+  if (call.out.kind == Out::Inplace && info.promote == Promote::Magnitude && isComplex(t->dtype))
+    fail("In-place " + std::string(info.name) + " is not supported for complex tensors.");
   if (!canCast(type.dtype, t->dtype))
     fail("result type " + std::string(torchName(type.dtype)) + " can't be cast to the desired output type " +
          std::string(torchName(t->dtype)));
@@ -273,13 +308,15 @@ void checkTape(const OpCall &call, TapePlan &plan) {
 void recordInplace(const OpCall &call, const TapePlan &plan) {
   TensorImpl *t = call.out.tensor;
   bool tracked = t->requiresGrad() || (t->view && t->view->rootOf()->requiresGrad());
-  if (isGradEnabled() && isFloat(t->dtype) && (plan.wanted || tracked))
+  if (isGradEnabled() && isDifferentiable(t->dtype) && (plan.wanted || tracked))
     rebaseHistory(t, recordNode(call, plan, t));
   else if (t->view && isGradEnabled())
     t->view->version = t->version();
 }
 
 TensorImpl *runFamily(Resolved &r, uint8_t device) {
+  if (TORCHC_UNLIKELY(computesComplex(r)))
+    return runComplex(r, device);
   return device == cudaDevice ? runOnCuda(r) : families[int(r.info.family)](r);
 }
 
@@ -334,7 +371,7 @@ TensorImpl *runFresh(Resolved &r, uint8_t device) {
     out->flags |= FlagInferenceTensor;
   if (r.info.flags & OpIsView)
     trackView(call.op, call.attrs, call.numAttrs, call.operands[0].tensor, out.impl());
-  if (plan.wanted && isFloat(out->dtype))
+  if (plan.wanted && isDifferentiable(out->dtype))
     setNode(out.impl(), recordNode(call, plan, out.impl()));
   return out.take();
 }
@@ -375,7 +412,27 @@ void finishInto(const OpCall &call, const TapePlan &plan) {
   recordInplace(call, plan);
 }
 
+/// Complex numbers become tensors of the type that operands meet in: tape and traces know no others.
+static TensorImpl *callWithComplexNumbers(const OpCall &call) {
+  OperandTypes types(call);
+  DType t = resultType(types.get(), call.numOperands, defaultDType());
+  refuseHalfComplex(call);
+  Operand operands[maxFixedOperands];
+  Tensor held[maxFixedOperands];
+  for (int i = 0; i < call.numOperands; i++) {
+    operands[i] = call.operands[i];
+    if (operands[i].isNumber() && operands[i].number.isComplex())
+      operands[i] = held[i] = composite::fullTensor(Dims(), operands[i].number, t);
+  }
+  OpCall plain = call;
+  plain.operands = operands;
+  return callSlow(plain);
+}
+
 TensorImpl *callSlow(const OpCall &call) {
+  for (int i = 0; i < call.numOperands; i++)
+    if (TORCHC_UNLIKELY(call.operands[i].isNumber() && call.operands[i].number.isComplex()))
+      return callWithComplexNumbers(call);
   if (threadState.modes.flags & FlagRetracing)
     if (TensorImpl *t = jitHooks.lazyOp(call))
       return t;

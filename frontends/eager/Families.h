@@ -34,6 +34,11 @@ TensorImpl *runRandom(Resolved &r);
 TensorImpl *runFused(Resolved &r);
 TensorImpl *runLibrary(Resolved &r);
 
+/// Whatever the family: by the op's meaning for complex operands (rules/Complex.h), unseen by tape and tracer.
+TensorImpl *runComplex(Resolved &r, uint8_t device);
+/// copyInto of or to a complex type: a real number has the imaginary part 0, a complex one loses its own (N8).
+void copyComplex(TensorImpl *dst, TensorImpl *src);
+
 /// A new tensor of the call's result type, laid out as PyTorch lays out elementwise results.
 TensorImpl *newLaidOut(const Resolved &r);
 /// A contiguous copy, or t itself retained.

@@ -459,12 +459,14 @@ Scalar item(const Tensor &t) {
     wide = callOp(OpId::Cast, {t}, {Attr::dtype(isFloat(x->dtype) ? DType::F32 : DType::I64)});
     x = wide.impl();
   }
-  Scalar s = x->dtype == DType::F32   ? Scalar(*reinterpret_cast<float *>(x->data))
-             : x->dtype == DType::F64 ? Scalar(*reinterpret_cast<double *>(x->data))
-             : x->dtype == DType::I64 ? Scalar(*reinterpret_cast<int64_t *>(x->data))
-             : x->dtype == DType::Bool
-                 ? Scalar(*x->data != 0)
-                 : (fail(ErrorKind::NotImplemented, "item() of a complex tensor is not implemented"), Scalar());
+  auto *floats = reinterpret_cast<float *>(x->data);
+  auto *doubles = reinterpret_cast<double *>(x->data);
+  Scalar s = x->dtype == DType::F32    ? Scalar(*reinterpret_cast<float *>(x->data))
+             : x->dtype == DType::F64  ? Scalar(*reinterpret_cast<double *>(x->data))
+             : x->dtype == DType::I64  ? Scalar(*reinterpret_cast<int64_t *>(x->data))
+             : x->dtype == DType::C64  ? Scalar::complex(floats[0], floats[1])
+             : x->dtype == DType::C128 ? Scalar::complex(doubles[0], doubles[1])
+                                       : Scalar(*x->data != 0);
   noteEffect(Effect::ReadValue, t.impl());
   return s;
 }

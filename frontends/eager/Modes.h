@@ -1,6 +1,6 @@
 // Process-wide and per-thread settings: gradient mode, default dtype, seeds.
 #pragma once
-#include "dialects/rules/DType.h"
+#include "frontends/eager/Types.h"
 #include "runtime/core/ThreadState.h"
 #include <atomic>
 #include <cstdint>
@@ -42,6 +42,10 @@ inline std::atomic<DType> defaultFloat{DType::F32};
 }
 /// torch.get_default_dtype(): what float numbers and integer operands of float functions become.
 inline DType defaultDType() { return detail::defaultFloat.load(std::memory_order_relaxed); }
+/// The type of a tensor made of a Python number.
+inline DType typeOfNumber(const Scalar &s) {
+  return s.isComplex() ? complexType(defaultDType()) : s.isFloat() ? defaultDType() : s.dtype();
+}
 /// Type error unless floating point. Bumps the epoch (E2).
 void setDefaultDType(DType t);
 

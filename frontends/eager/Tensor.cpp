@@ -6,9 +6,16 @@
 
 namespace torchc {
 
+double Scalar::realOnly() const {
+  if (im != 0)
+    fail("value cannot be converted to type double without overflow: its imaginary part is " + std::to_string(im));
+  return d;
+}
+
 int64_t Scalar::toInt() const {
-  if (!isFloat())
+  if (!isFloat() && !isComplex())
     return i;
+  double d = toDouble();
   if (std::isnan(d))
     return 0;
   if (d >= 9223372036854775807.0)

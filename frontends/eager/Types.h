@@ -13,7 +13,7 @@
 
 namespace torchc {
 
-/// A Python number: its value and its category (bool, int or float), which is all that promotion sees of it.
+/// A Python number: its value and its category (bool, int, float or complex), which is all that promotion sees of it.
 class Scalar {
 public:
   Scalar() : kind(DType::I64), i(0) {}
@@ -21,30 +21,46 @@ public:
   template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0> Scalar(T v) : kind(DType::I64), i(int64_t(v)) {}
   Scalar(double v) : kind(DType::F64), d(v) {}
   Scalar(float v) : Scalar(double(v)) {}
+  static Scalar complex(double re, double im) {
+    Scalar s(re);
+    s.kind = DType::C128;
+    s.im = im;
+    return s;
+  }
 
   bool isBool() const { return kind == DType::Bool; }
   bool isInt() const { return kind == DType::I64; }
   bool isFloat() const { return kind == DType::F64; }
-  /// Bool, I64 or F64.
+  bool isComplex() const { return kind == DType::C128; }
+  /// Bool, I64, F64 or C128.
   DType dtype() const { return kind; }
-  double toDouble() const { return isFloat() ? d : double(i); }
-  /// A float is truncated as N8 says.
+  /// Runtime error for a number with an imaginary part.
+  double toDouble() const { return isFloat() ? d : isComplex() ? realOnly() : double(i); }
+  /// A float is truncated as N8 says. Runtime error as toDouble().
   int64_t toInt() const;
-  bool toBool() const { return isFloat() ? d != 0 : i != 0; }
+  bool toBool() const { return isFloat() ? d != 0 : isComplex() ? d != 0 || im != 0 : i != 0; }
+  double real() const { return isComplex() ? d : toDouble(); }
+  double imag() const { return im; }
   /// Is it this number, of whatever category?
-  bool equals(int64_t v) const { return isFloat() ? d == double(v) : i == v; }
+  bool equals(int64_t v) const { return isFloat() || isComplex() ? d == double(v) && im == 0 : i == v; }
   uint64_t bits() const { return uint64_t(i); }
-  Attr attr() const { return isFloat() ? Attr::number(d) : isBool() ? Attr::boolean(i) : Attr::integer(i); }
+  /// Attributes hold no complex numbers: Runtime error as toDouble().
+  Attr attr() const {
+    return isBool() ? Attr::boolean(i) : kind == DType::I64 ? Attr::integer(i) : Attr::number(toDouble());
+  }
   static Scalar fromAttr(const Attr &a) {
     return a.tag == AttrTag::Float ? Scalar(a.f) : a.tag == AttrTag::Bool ? Scalar(a.i != 0) : Scalar(a.i);
   }
 
 private:
+  double realOnly() const;
+
   DType kind;
   union {
     int64_t i;
     double d;
   };
+  double im = 0;
 };
 
 /// A borrowed list; whoever keeps it copies it.

@@ -200,6 +200,34 @@ TensorImpl *strided(Resolved &r, TensorImpl *x) {
   return newAlias(x, sizes.size(), sizes.data(), strides, offset);
 }
 
+TensorImpl *realParts(Resolved &r, TensorImpl *x) {
+  Dims strides(x->strides(), x->rank);
+  for (int i = 0; i < x->rank; i++)
+    strides[i] *= 2;
+  strides.push(1);
+  Tensor v(newAlias(x, r.type.dims.size(), r.type.dims.data(), strides.data(), 0));
+  v->dtype = r.type.dtype;
+  return v.take();
+}
+
+TensorImpl *complexPairs(Resolved &r, TensorImpl *x) {
+  int last = x->rank - 1;
+  if (x->strides()[last] != 1)
+    fail("Tensor must have a last dimension with stride 1, got strides " + Dims(x->strides(), x->rank).str());
+  Dims strides;
+  for (int i = 0; i < last; i++) {
+    if (x->strides()[i] % 2 && x->sizes()[i] > 1)
+      fail("Tensor must have a stride divisible by 2 for all but last dimension, got strides " +
+           Dims(x->strides(), x->rank).str());
+    strides.push(x->strides()[i] / 2);
+  }
+  if (x->storageOffset() % 2)
+    fail("Tensor must have a storage_offset divisible by 2, got " + std::to_string(x->storageOffset()));
+  Tensor v(newAlias(x, last, r.type.dims.data(), strides.data(), 0));
+  v->dtype = r.type.dtype;
+  return v.take();
+}
+
 } // namespace
 
 TensorImpl *runView(Resolved &r) {
@@ -210,6 +238,8 @@ TensorImpl *runView(Resolved &r) {
   case ShapeRule::Expand: return expanded(r, x);
   case ShapeRule::Slice: return sliced(r, x);
   case ShapeRule::AsStrided: return strided(r, x);
+  case ShapeRule::RealParts: return realParts(r, x);
+  case ShapeRule::ComplexPairs: return complexPairs(r, x);
   default: fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): no such view in eager execution");
   }
 }

@@ -389,7 +389,7 @@ TensorImpl *Run::op(const OpCall &call) {
   out->tag = tag | s.result;
   if (info.flags & OpIsView)
     trackView(call.op, call.attrs, call.numAttrs, call.operands[0].tensor, out.impl());
-  if (plan.wanted && isFloat(out->dtype))
+  if (plan.wanted && isDifferentiable(out->dtype))
     setNode(out.impl(), recordNode(call, plan, out.impl()));
   return out.take();
 }

@@ -119,7 +119,7 @@ void chooseOutputs(const FunctionCall &c, std::vector<Ref> &shown, std::vector<T
     PyObject *o = PyTuple_GET_ITEM(c.outputs, i);
     shown.push_back(Ref::borrow(o));
     recorded.emplace_back();
-    if (!isTensor(o) || contains(c.fixed, o) || !isFloat(implOf(o)->dtype))
+    if (!isTensor(o) || contains(c.fixed, o) || !isDifferentiable(implOf(o)->dtype))
       continue;
     if (contains(c.dirty, o)) {
       checkInplace(implOf(o), true);
@@ -143,7 +143,7 @@ std::shared_ptr<SavedList> saveAll(const FunctionCall &c) {
     if (isTensor(o)) {
       s.tensor = Tensor::borrow(implOf(o));
       for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(c.outputs) && !contains(c.inputs, o); k++)
-        if (PyTuple_GET_ITEM(c.outputs, k) == o && !contains(c.fixed, o) && isFloat(implOf(o)->dtype)) {
+        if (PyTuple_GET_ITEM(c.outputs, k) == o && !contains(c.fixed, o) && isDifferentiable(implOf(o)->dtype)) {
           s.tensor = detachTensor(s.tensor);
           s.output = int(k);
         }

@@ -16,6 +16,14 @@ PyObject *elementSize(PyObject *o, PyObject *) { return PyLong_FromLongLong(item
 PyObject *storageOffset(PyObject *o, PyObject *) { return PyLong_FromLongLong(implOf(o)->storageOffset()); }
 PyObject *isFloatingPoint(PyObject *o, PyObject *) { return PyBool_FromLong(isFloat(implOf(o)->dtype)); }
 PyObject *isComplexMethod(PyObject *o, PyObject *) { return PyBool_FromLong(isComplex(implOf(o)->dtype)); }
+PyObject *complexNumber(PyObject *o, PyObject *) {
+  return guarded([&] {
+    if (implOf(o)->numel != 1)
+      fail(ErrorKind::Value, "only one element tensors can be converted to Python scalars");
+    Scalar s = item(Borrowed(o));
+    return PyComplex_FromDoubles(s.real(), s.imag());
+  });
+}
 PyObject *isSigned(PyObject *o, PyObject *) {
   DType t = implOf(o)->dtype;
   return PyBool_FromLong(t != DType::Bool && t != DType::U8);
@@ -169,7 +177,7 @@ void rescale(const TensorImpl *t, DType dtype, Dims &sizes, Dims &strides) {
 
 /// The same bytes as another type.
 Tensor reinterpret(TensorImpl *t, DType dtype) {
-  if (requiresGrad(t) && isFloat(dtype) != isFloat(t->dtype))
+  if (requiresGrad(t) && isDifferentiable(dtype) != isDifferentiable(t->dtype))
     fail("view(dtype): a tensor that requires gradients can't be seen as " + std::string(torchName(dtype)));
   Dims sizes = t->dims(), strides(t->strides(), t->rank);
   bool resized = itemSize(dtype) != itemSize(t->dtype);
@@ -228,6 +236,7 @@ PyMethodDef tensorMethods[] = {
     {"size", fast(size), fastKeywords, "size($self, dim=None)\n--\n\nThe sizes, or that of one dimension."},
     {"stride", fast(stride), fastKeywords, "stride($self, dim=None)\n--\n\nThe strides in elements."},
     {"item", itemMethod, METH_NOARGS, "item($self)\n--\n\nThe only element as a Python number."},
+    {"__complex__", complexNumber, METH_NOARGS, nullptr},
     {"tolist", tolist, METH_NOARGS, "tolist($self)\n--\n\nThe elements as nested lists."},
     {"data_ptr", dataPtr, METH_NOARGS, "data_ptr($self)\n--\n\nThe address of the first element."},
     {"is_same_size", isSameSize, METH_O, "is_same_size($self, other, /)\n--\n\nEqual shapes?"},

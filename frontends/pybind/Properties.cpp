@@ -125,8 +125,25 @@ PyObject *getAdjoint(PyObject *o, void *) {
 PyObject *getReal(PyObject *o, void *) {
   if (!isComplex(implOf(o)->dtype))
     return Py_NewRef(o);
-  PyErr_SetString(PyExc_NotImplementedError, "real of complex tensors is not implemented");
-  return nullptr;
+  return guarded([&] { return wrap(real(Borrowed(o))); });
+}
+PyObject *getImag(PyObject *o, void *) {
+  return guarded([&] { return wrap(imag(Borrowed(o))); });
+}
+/// x.real = y, x.imag = y: a copy into the view.
+template <Tensor (*part)(const Tensor &)> int setPart(PyObject *o, PyObject *value, void *) {
+  return guarded(
+      [&] {
+        if (!value)
+          typeError("cannot delete a part of a tensor");
+        Tensor target = part(Borrowed(o));
+        if (isTensor(value))
+          copy_(target, Borrowed(value));
+        else
+          fill_(target, operandArg(value));
+        return 0;
+      },
+      -1);
 }
 PyObject *never(PyObject *, void *) { Py_RETURN_FALSE; }
 PyObject *getIsCpu(PyObject *o, void *) { return PyBool_FromLong(implOf(o)->device == uint8_t(DeviceKind::Cpu)); }
@@ -156,7 +173,8 @@ PyGetSetDef tensorProperties[] = {
     {"mT", getMatrixTransposed, nullptr, "The last two dimensions exchanged; a view."},
     {"H", getHermitian, nullptr, "A matrix conjugated and transposed; of real numbers a view."},
     {"mH", getAdjoint, nullptr, "Matrices conjugated and transposed; of real numbers a view."},
-    {"real", getReal, nullptr, "The real part."},
+    {"real", getReal, setPart<real>, "The real part: a view, of real numbers the tensor itself."},
+    {"imag", getImag, setPart<imag>, "The imaginary part: a view. Runtime error for real numbers."},
     {"is_cuda", getIsCuda, nullptr, "On a GPU?"},
     {"is_sparse", never, nullptr, "Sparse layout?"},
     {"is_quantized", never, nullptr, "Quantized?"},

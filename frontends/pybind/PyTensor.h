@@ -163,8 +163,8 @@ void setGeneratorState(Generator &g, PyObject *state);
 /// torchc.strided, contiguous_format and preserve_format: what every tensor has.
 bool isDefaultLayout(PyObject *o);
 
-/// A Python number as a Scalar: bool, int, float, what has __index__ or __float__ (NumPy's), a 0-d tensor. False: none
-/// of those. Throws for an int outside int64, and for complex numbers (NotImplemented).
+/// A Python number as a Scalar: bool, int, float, complex, what has __index__ or __float__ (NumPy's), a 0-d tensor.
+/// False: none of those. Throws for an int outside int64.
 bool scalarOf(PyObject *o, Scalar &out);
 /// A NumPy array: not a number, though it may convert to one.
 bool isArray(PyObject *o);

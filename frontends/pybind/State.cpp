@@ -169,13 +169,16 @@ PyObject *resultType(PyObject *, PyObject *const *args, Py_ssize_t n) {
       if (at == 2 && !scalarOf(args[i], s))
         typeError("result_type(): argument " + std::to_string(i + 1) + " must be Tensor or number, not " +
                   typeName(args[i]));
-      DType t = at < 2 ? implOf(args[i])->dtype : s.isFloat() ? defaultDType() : s.dtype();
+      DType t = at < 2 ? implOf(args[i])->dtype : typeOfNumber(s);
       level[at] = level[at] ? promoteTypes(*level[at], t) : t;
     }
     std::optional<DType> result;
     for (auto &t : level)
       if (t)
-        result = !result ? *t : category(*t) > category(*result) ? promoteTypes(*result, *t) : *result;
+        result = !result                             ? *t
+                 : category(*t) <= category(*result) ? *result
+                 : category(*result) == 2            ? complexType(*result)
+                                                     : promoteTypes(*result, *t);
     return dtypeObject(*result);
   });
 }

@@ -116,6 +116,13 @@ static Scalar intScalar(PyObject *o) {
   return Scalar(int64_t(v));
 }
 
+static Scalar complexScalar(PyObject *o) {
+  Py_complex c = PyComplex_AsCComplex(o);
+  if (c.real == -1 && PyErr_Occurred())
+    throw PythonError();
+  return Scalar::complex(c.real, c.imag);
+}
+
 bool scalarOf(PyObject *o, Scalar &out) {
   if (PyFloat_Check(o))
     out = Scalar(PyFloat_AS_DOUBLE(o));
@@ -128,11 +135,13 @@ bool scalarOf(PyObject *o, Scalar &out) {
       return false;
     out = item(Borrowed(o));
   } else if (PyComplex_Check(o))
-    fail(ErrorKind::NotImplemented, "complex numbers as operands are not implemented");
+    out = complexScalar(o);
   else if (PyIndex_Check(o)) {
     Ref index(check(PyNumber_Index(o)));
     out = PyBool_Check(index.get()) ? Scalar(index.get() == Py_True) : intScalar(index.get());
-  } else if (Py_TYPE(o)->tp_as_number && Py_TYPE(o)->tp_as_number->nb_float) {
+  } else if (std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy.complex"))
+    out = complexScalar(o);
+  else if (Py_TYPE(o)->tp_as_number && Py_TYPE(o)->tp_as_number->nb_float) {
     double v = PyFloat_AsDouble(o);
     if (v == -1 && PyErr_Occurred())
       throw PythonError();
@@ -144,6 +153,8 @@ bool scalarOf(PyObject *o, Scalar &out) {
 }
 
 PyObject *numberObject(const Scalar &s) {
+  if (s.isComplex())
+    return PyComplex_FromDoubles(s.real(), s.imag());
   if (s.isFloat())
     return PyFloat_FromDouble(s.toDouble());
   return s.isBool() ? PyBool_FromLong(s.toInt()) : PyLong_FromLongLong(s.toInt());

@@ -34,7 +34,7 @@ DType inferType(PyObject *o, int level = 0) {
   if (PyLong_Check(o))
     return DType::I64;
   if (PyComplex_Check(o))
-    return defaultDType() == DType::F64 ? DType::C128 : DType::C64;
+    return complexType(defaultDType());
   if (isTensor(o))
     return implOf(o)->dtype;
   if (hasBuffer(o))
@@ -53,7 +53,7 @@ DType inferType(PyObject *o, int level = 0) {
   if (isNumber(o)) {
     Scalar s;
     scalarOf(o, s);
-    return s.isFloat() ? defaultDType() : s.dtype();
+    return typeOfNumber(s);
   }
   notInferable(o);
 }

@@ -27,7 +27,16 @@ PyObject *dtypeIsSigned(PyObject *o, void *) {
 }
 PyObject *dtypeItemSize(PyObject *o, void *) { return PyLong_FromLongLong(itemSize(dtypeOfObject(o))); }
 
-PyMethodDef dtypeMethods[] = {{"__reduce__", dtypeReduce, METH_NOARGS}, {}};
+template <DType (*other)(DType)> PyObject *dtypeOther(PyObject *o, PyObject *) {
+  return dtypeObject(other(dtypeOfObject(o)));
+}
+
+PyMethodDef dtypeMethods[] = {
+    {"__reduce__", dtypeReduce, METH_NOARGS},
+    {"to_real", dtypeOther<realType>, METH_NOARGS, "to_real($self)\n--\n\nThe dtype of a complex dtype's parts."},
+    {"to_complex", dtypeOther<complexType>, METH_NOARGS,
+     "to_complex($self)\n--\n\nThe complex dtype whose parts hold this dtype's numbers."},
+    {}};
 PyGetSetDef dtypeProperties[] = {{"is_floating_point", dtypeIsFloat},
                                  {"is_complex", dtypeIsComplex},
                                  {"is_signed", dtypeIsSigned},

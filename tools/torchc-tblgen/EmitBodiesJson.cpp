@@ -64,6 +64,7 @@ void emitBodiesJson(const Table &table, raw_ostream &os) {
                                {"onnx", json::Array(op.onnx)},
                                {"differentiable", int64_t(op.differentiable)},
                                {"decompose", op.decompose},
+                               {"complex", op.complex},
                                {"api", api(op.api)},
                                {"bodies", std::move(bodies)}});
   }

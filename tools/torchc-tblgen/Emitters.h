@@ -10,6 +10,7 @@ void emitOpInfo(const Table &table, llvm::raw_ostream &os);
 void emitBodiesJson(const Table &table, llvm::raw_ostream &os);
 void emitVjp(const Table &table, llvm::raw_ostream &os);
 void emitDecompose(const Table &table, llvm::raw_ostream &os);
+void emitComplex(const Table &table, llvm::raw_ostream &os);
 void emitApiDecls(const Table &table, llvm::raw_ostream &os);
 void emitApiDefs(const Table &table, llvm::raw_ostream &os);
 void emitBindings(const Table &table, llvm::raw_ostream &os);

@@ -19,6 +19,7 @@ static const struct {
     {"gen-bodies-json", "ops and bodies as JSON", emitBodiesJson},
     {"gen-vjp", "derivatives as templates over a builder", emitVjp},
     {"gen-decompose", "decompositions of Fused ops over a builder", emitDecompose},
+    {"gen-complex", "meanings for complex operands over a builder", emitComplex},
     {"gen-api-decls", "declarations of the C++ API", emitApiDecls},
     {"gen-api-defs", "definitions of API functions that call one op", emitApiDefs},
     {"gen-bindings", "Python functions of the API", emitBindings},

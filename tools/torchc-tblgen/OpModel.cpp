@@ -253,6 +253,7 @@ OpModel readOp(const Record *r) {
   op.family = r->getValueAsDef("family")->getValueAsString("cppName").str();
   op.promote = r->getValueAsDef("promote")->getValueAsString("cppName").str();
   op.shape = r->getValueAsDef("shape")->getValueAsString("cppName").str();
+  op.complex = r->getValueAsString("complex").str();
   op.decompose = r->getValueAsString("decompose").str();
   op.flags = strings(r, "flags");
   op.onnx = strings(r, "onnx");

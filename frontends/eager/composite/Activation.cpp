@@ -39,7 +39,7 @@ Tensor logSigmoidIn(const Tensor &x) { return sub(callOp(OpId::Minimum, {x, 0.0}
 } // namespace
 
 Tensor siluOf(const Tensor &input, Out out) {
-  if (!isFloat(input->dtype))
+  if (!isDifferentiable(input->dtype))
     unsupported("\"silu\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
   return callOp(OpId::Silu, {input}, {}, out);
 }

@@ -7,6 +7,8 @@ namespace {
 void checkAlpha(DType result, const Scalar &alpha) {
   if (alpha.isBool() && result != DType::Bool)
     fail("Boolean alpha only supported for Boolean results.");
+  if (alpha.isComplex() && !isComplex(result))
+    fail("For non-complex input tensors, argument alpha must not be a complex number.");
   if (alpha.isFloat() && !isFloat(result) && !isComplex(result))
     fail("For integral input tensors, argument alpha must not be a floating point number.");
 }
@@ -112,6 +114,10 @@ Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value,
     maskedFill(view, any, value, Out::inplace(view));
     return input;
   }
+  DType given = value.tensor ? value.tensor->dtype : value.number.dtype();
+  if (isComplex(given) && !isComplex(input->dtype))
+    fail("value cannot be converted to type " + std::string(torchName(input->dtype)) +
+         " without overflow: it is a complex number");
   Tensor held;
   Operand v = value;
   if (!value.tensor)
@@ -119,7 +125,9 @@ Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value,
   if (value.tensor && value.tensor->dtype != input->dtype)
     v = held = as(Tensor::borrow(value.tensor), input->dtype);
   if (!value.tensor && category(value.number.dtype()) > category(input->dtype)) // the result keeps input's type
-    v = input->dtype == DType::Bool ? Scalar(value.number.toBool()) : Scalar(value.number.toInt());
+    v = input->dtype == DType::Bool ? Scalar(value.number.toBool())
+        : isFloat(input->dtype)     ? Scalar(value.number.toDouble())
+                                    : Scalar(value.number.toInt());
   return callOp(OpId::Where, {mask, v, input}, {}, out);
 }
 

@@ -23,10 +23,15 @@ void checkRank(int64_t rank, const char *op) {
 }
 
 void checkFits(const Scalar &s, DType t) {
-  double v = s.toDouble(), most = t == DType::F16    ? 65504
-                                  : t == DType::BF16 ? 0x1.FEp127
-                                  : t == DType::F32  ? double(std::numeric_limits<float>::max())
-                                                     : std::numeric_limits<double>::infinity();
+  if (s.isComplex() && isComplex(t))
+    return;
+  if (s.imag() != 0 && t != DType::Bool)
+    fail("value cannot be converted to type " + std::string(torchName(t)) +
+         " without overflow: its imaginary part is " + std::to_string(s.imag()));
+  double v = s.real(), most = t == DType::F16    ? 65504
+                              : t == DType::BF16 ? 0x1.FEp127
+                              : t == DType::F32  ? double(std::numeric_limits<float>::max())
+                                                 : std::numeric_limits<double>::infinity();
   bool fits = true;
   if (isFloat(t))
     fits = !std::isfinite(v) || std::fabs(v) <= most;
@@ -94,6 +99,11 @@ Tensor reshaped(const Tensor &x, const Dims &shape) {
 }
 
 Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t device) {
+  if (value.isComplex() && isComplex(t)) {
+    DType part = realType(t);
+    return complexOf(fullTensor(shape, value.real(), part, device), fullTensor(shape, value.imag(), part, device),
+                     Out());
+  }
   if (device == uint8_t(DeviceKind::Meta)) {
     int64_t numel;
     Diag diag;

@@ -33,6 +33,8 @@ Tensor toI64(const Tensor &input) { return as(input, DType::I64); }
 Tensor toI16(const Tensor &input) { return as(input, DType::I16); }
 Tensor toI8(const Tensor &input) { return as(input, DType::I8); }
 Tensor toU8(const Tensor &input) { return as(input, DType::U8); }
+Tensor toC64(const Tensor &input) { return as(input, DType::C64); }
+Tensor toC128(const Tensor &input) { return as(input, DType::C128); }
 Tensor toBool(const Tensor &input) { return as(input, DType::Bool); }
 
 static Tensor copyChecked(const Tensor &target, const Tensor &src, Out out) {
@@ -67,6 +69,8 @@ Tensor fillWith(const Tensor &input, const Operand &value, Out out) {
     return copyChecked(input, Tensor::borrow(value.tensor), out);
   }
   checkFits(value.number, input->dtype);
+  if (value.number.isComplex() && isComplex(input->dtype))
+    return copyChecked(input, fullTensor(Dims(), value.number, input->dtype), out);
   if (input->device == uint8_t(DeviceKind::Meta) && out.kind == Out::None)
     return Tensor(newTensor(input->dtype, input->dims(), input->device));
   Tensor target = out.kind == Out::Inplace ? distinctPlaces(input) : input;

@@ -40,7 +40,7 @@ Tensor uninitialised(const Dims &dims, DType t, uint8_t device) {
 
 Tensor fullOf(IntList size, const Scalar &value, std::optional<DType> dtype, std::optional<DeviceId> device,
               bool grad) {
-  DType t = dtype.value_or(value.isFloat() ? defaultDType() : value.dtype());
+  DType t = dtype.value_or(typeOfNumber(value));
   checkFits(value, t);
   return withGrad(fullTensor(checkedSize(size), value, t, deviceKind(device)), grad);
 }
@@ -114,13 +114,13 @@ Tensor eyeOf(int64_t n, std::optional<int64_t> m, std::optional<DType> dtype, st
 }
 
 /// A number argument that may be a 0-d tensor, which is read.
-static double numberOf(const Operand &o, const char *op) {
+static Scalar numberOf(const Operand &o, const char *op) {
   if (!o.tensor)
-    return o.number.toDouble();
+    return o.number;
   if (o.tensor->rank)
     fail(std::string(op) + " only supports 0-dimensional start and end tensors, but got start or end with " +
          std::to_string(o.tensor->rank) + " dimension(s).");
-  return item(Tensor::borrow(o.tensor)).toDouble();
+  return item(Tensor::borrow(o.tensor));
 }
 
 /// From both ends towards the middle in double, rounded once: the last number is `end` itself.
@@ -133,18 +133,28 @@ static Tensor evenlySpaced(double start, double end, int64_t steps, uint8_t devi
   Tensor high = callOp(OpId::Sub, {end, callOp(OpId::Mul, {callOp(OpId::Sub, {double(steps - 1), i}), step})});
   return callOp(OpId::Where, {callOp(OpId::Lt, {i, double(std::max<int64_t>(steps / 2, 1))}), low, high});
 }
-static DType spacedType(const Operand &start, const Operand &end, std::optional<DType> dtype) {
-  for (const Operand *o : {&start, &end})
-    if (!dtype && o->tensor && isComplex(o->tensor->dtype))
-      unsupported("linspace(): complex numbers are not implemented");
-  return dtype.value_or(defaultDType());
+static DType spacedType(const Scalar &start, const Scalar &end, std::optional<DType> dtype) {
+  bool any = start.isComplex() || end.isComplex();
+  DType t = dtype.value_or(any ? complexType(defaultDType()) : defaultDType());
+  if (any && !isComplex(t))
+    fail("linspace(): inferred dtype " + std::string(torchName(complexType(defaultDType()))) +
+         " can't be safely cast to passed dtype " + std::string(torchName(t)));
+  return t;
+}
+/// Both parts evenly spaced.
+static Tensor spacedComplex(const Scalar &start, const Scalar &end, int64_t steps, DType t, uint8_t device) {
+  auto part = [&](double from, double to) { return evenlySpaced(from, to, steps, device); };
+  return as(complexOf(part(start.real(), end.real()), part(start.imag(), end.imag()), Out()), t);
 }
 Tensor linspaceOf(const Operand &start, const Operand &end, int64_t steps, std::optional<DType> dtype,
                   std::optional<DeviceId> device, bool grad) {
-  DType t = spacedType(start, end, dtype);
+  Scalar first = numberOf(start, "linspace"), last = numberOf(end, "linspace");
+  DType t = spacedType(first, last, dtype);
   if (steps < 0)
     fail("number of steps must be non-negative");
-  double from = numberOf(start, "linspace"), to = numberOf(end, "linspace");
+  if (isComplex(t))
+    return withGrad(spacedComplex(first, last, steps, t, deviceKind(device)), grad);
+  double from = first.toDouble(), to = last.toDouble();
   if (!isFloat(t)) { // integers start and end as integers
     from = std::trunc(from);
     to = std::trunc(to);
@@ -155,13 +165,16 @@ Tensor linspaceOf(const Operand &start, const Operand &end, int64_t steps, std::
 /// base to evenly spaced powers, in double and rounded once.
 Tensor logspaceOf(const Operand &start, const Operand &end, int64_t steps, double base, std::optional<DType> dtype,
                   std::optional<DeviceId> device, bool grad) {
-  DType t = spacedType(start, end, dtype);
+  Scalar first = numberOf(start, "logspace"), last = numberOf(end, "logspace");
+  DType t = spacedType(first, last, dtype);
   if (steps < 0)
     fail("number of steps must be non-negative");
   std::optional<OpId> power = lookupOp("pow");
   if (!power)
     unsupported("logspace() needs pow() of tensors, which is not implemented");
-  double from = numberOf(start, "logspace"), to = numberOf(end, "logspace");
+  if (isComplex(t))
+    return withGrad(as(powOfNumber(base, spacedComplex(first, last, steps, DType::C128, deviceKind(device))), t), grad);
+  double from = first.toDouble(), to = last.toDouble();
   if (!isFloat(t)) {
     from = std::trunc(from);
     to = std::trunc(to);

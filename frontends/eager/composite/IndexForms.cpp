@@ -206,7 +206,7 @@ Scalar identity(Reduce r, DType t) {
   if (r.kind == Reduce::Sum || r.kind == Reduce::Mean)
     return 0;
   bool low = r.kind == Reduce::Max;
-  if (isFloat(t))
+  if (isDifferentiable(t))
     return low ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   if (t == DType::Bool)
     return !low;
@@ -218,7 +218,7 @@ Scalar identity(Reduce r, DType t) {
 
 /// A mean of integers is rounded down.
 Tensor divided(const Tensor &sum, const Tensor &counts) {
-  if (isFloat(sum->dtype))
+  if (isDifferentiable(sum->dtype))
     return callOp(OpId::Div, {sum, counts});
   Tensor s = as(sum, DType::F64), c = as(counts, DType::F64);
   Tensor q = as(callOp(OpId::Div, {s, c}), DType::I64);
@@ -237,7 +237,7 @@ Tensor reduceAt(const Tensor &x, int64_t d, const Tensor &index, const Tensor &s
   Tensor total = callOp(OpId::ScatterAdd, {start, index, source}, {Attr::integer(d)});
   if (r.kind == Reduce::Sum)
     return total;
-  DType t = isFloat(x->dtype) ? x->dtype : DType::I64;
+  DType t = isDifferentiable(x->dtype) ? realType(x->dtype) : DType::I64;
   Tensor counts = fullTensor(x->dims(), includeSelf ? 1 : 0, t, x->device);
   counts = callOp(OpId::ScatterAdd, {counts, index, fullTensor(source->dims(), 1, t, x->device)}, {Attr::integer(d)});
   Tensor none = callOp(OpId::Lt, {counts, 1});

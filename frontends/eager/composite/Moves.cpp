@@ -213,11 +213,9 @@ Tensor moveDims(const Tensor &input, IntList source, IntList destination) {
 }
 
 Tensor adjointOf(const Tensor &input) {
-  if (isComplex(input->dtype))
-    unsupported("adjoint(): not implemented for complex tensors");
   if (input->rank == 1)
     fail("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.");
-  return input->rank ? transposeDims(input, -2, -1) : viewShape(input, Dims());
+  return conjOf(input->rank ? transposeDims(input, -2, -1) : viewShape(input, Dims()));
 }
 
 //===-- channels and space --------------------------------------------------------------------------------------===//

@@ -72,7 +72,7 @@ Dims lastAxes(const char *name, const Tensor &x, IntList shape, const OptTensor 
   if (!fits)
     fail("Given normalized_shape=" + given.str() + ", expected input with shape [*, " +
          given.str().substr(1, given.str().size() - 2) + "], but got input of size" + x->dims().str());
-  if (!isFloat(x->dtype))
+  if (!isDifferentiable(x->dtype))
     unsupported("\"" + std::string(name) + "\" not implemented for '" + std::string(torchName(x->dtype)) + "'");
   return axes;
 }
@@ -96,6 +96,8 @@ void update(const OptTensor &running, const Tensor &now, double momentum) {
 
 Tensor layerNorm(const Tensor &input, IntList shape, const OptTensor &weight, const OptTensor &bias, double eps, bool) {
   Dims axes = lastAxes("layer_norm", input, shape, weight, bias);
+  if (isComplex(input->dtype))
+    unsupported("\"layer_norm\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
   Spread s = spreadOf(wide(input), axes);
   Tensor y = mul(s.distance, reciprocalRoot(div(s.squares, s.n), eps));
   return as(affine(y, weight, bias), input->dtype);
@@ -104,8 +106,8 @@ Tensor layerNorm(const Tensor &input, IntList shape, const OptTensor &weight, co
 Tensor rmsNorm(const Tensor &input, IntList shape, const OptTensor &weight, std::optional<double> eps) {
   Dims axes = lastAxes("rms_norm", input, shape, weight, {});
   Tensor x = wide(input);
-  double least =
-      x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon() : double(std::numeric_limits<float>::epsilon());
+  double least = realType(x->dtype) == DType::F64 ? std::numeric_limits<double>::epsilon()
+                                                  : double(std::numeric_limits<float>::epsilon());
   Tensor square = div(sumOver(mul(x, x), axes), double(countOf(x, axes)));
   return as(affine(mul(x, reciprocalRoot(square, eps.value_or(least))), weight, {}), input->dtype);
 }

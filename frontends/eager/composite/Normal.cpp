@@ -1,6 +1,7 @@
 // Normal numbers and what is computed from them.
 #include "frontends/autograd/Autograd.h"
 #include "frontends/eager/composite/Random.h"
+#include <numbers>
 
 namespace torchc::composite {
 
@@ -37,21 +38,33 @@ Tensor drawNormal(const Dims &dims, const Operand &mean, const Operand &std, DTy
   return as(callOp(OpId::Add, {callOp(OpId::Mul, {z, std}), mean}), t);
 }
 
+/// Of complex numbers both parts have the variance 1/2.
+Tensor standardNormal(const Dims &dims, DType t, const OptGenerator &generator, uint8_t device) {
+  if (isComplex(t))
+    return pairedUp(
+        dims, [&](const Dims &d) { return drawNormal(d, 0, std::numbers::sqrt2 / 2, realType(t), generator, device); });
+  needFloat(t, "normal_kernel_cpu");
+  return drawNormal(dims, 0, 1, t, generator, device);
+}
+
 } // namespace
 
 Tensor randnOf(IntList size, const OptGenerator &generator, std::optional<DType> dtype, std::optional<DeviceId> device,
                bool grad) {
   DType t = dtype.value_or(defaultDType());
-  needFloat(t, "normal_kernel_cpu");
-  return withGrad(drawNormal(checkedSize(size), 0, 1, t, generator, deviceKind(device)), grad);
+  return withGrad(standardNormal(checkedSize(size), t, generator, deviceKind(device)), grad);
 }
 Tensor randnLike(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
   DType t = dtype.value_or(input->dtype);
-  needFloat(t, "normal_kernel_cpu");
-  return withGrad(drawNormal(input->dims(), 0, 1, t, {}, deviceKind(device, input->device)), grad);
+  return withGrad(standardNormal(input->dims(), t, {}, deviceKind(device, input->device)), grad);
 }
 
 Tensor normalInto(const Tensor &input, double mean, double std, const OptGenerator &generator, Out out) {
+  if (isComplex(input->dtype)) {
+    needDeviation(std, "normal");
+    Tensor z = standardNormal(input->dims(), input->dtype, generator, input->device);
+    return deliver(callOp(OpId::Add, {callOp(OpId::Mul, {z, std}), mean}), out);
+  }
   needFloat(input->dtype, "normal_kernel_cpu");
   needDeviation(std, "normal");
   return deliver(drawNormal(input->dims(), mean, std, input->dtype, generator, input->device), out);

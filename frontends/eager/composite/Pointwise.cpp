@@ -152,12 +152,12 @@ Tensor powerByNumber(const Tensor &x, double e) {
 
 Tensor powAny(const Tensor &input, const Operand &exponent, Out out) {
   DType t = typeOf(input, exponent);
-  if (exponent.isNumber() && !isFloat(t) && exponent.number.toInt() < 0)
+  if (exponent.isNumber() && !isDifferentiable(t) && exponent.number.toInt() < 0)
     fail("Integers to negative integer powers are not allowed.");
-  if (exponent.isNumber() && isFloat(t))
+  if (exponent.isNumber() && exponent.number.imag() == 0 && isDifferentiable(t))
     return realFunction(as(input, t), out,
                         [&](const Tensor &x) { return powerByNumber(x, exponent.number.toDouble()); });
-  if (!isFloat(t)) {
+  if (!isDifferentiable(t)) {
     if (t == DType::Bool && exponent.isNumber()) // to the power of true or false
       return callOp(OpId::LogicalOr, {input, !exponent.number.toBool()}, {}, out);
     if (exponent.isNumber())
@@ -168,18 +168,24 @@ Tensor powAny(const Tensor &input, const Operand &exponent, Out out) {
 }
 Tensor powOfNumber(const Scalar &self, const Tensor &exponent) {
   DType t = typeOf(self, exponent);
-  if (!isFloat(t))
+  if (!isDifferentiable(t))
     return integerPower(self, exponent, t, Out());
   return realFunction(as(exponent, t), Out(),
                       [&](const Tensor &y) { return callOp(OpId::Pow, {fullTensor(Dims(), self, y->dtype), y}); });
 }
+/// float64, or complex128 of complex operands.
+static DType powerType(const Operand &x, const Operand &y) {
+  return isComplex(typeOf(x, y)) ? DType::C128 : DType::F64;
+}
 Tensor floatPower(const Tensor &input, const Operand &exponent, Out out) {
+  DType t = powerType(input, exponent);
   if (exponent.isNumber())
-    return powAny(as(input, DType::F64), Scalar(exponent.number.toDouble()), out);
-  return callOp(OpId::Pow, {as(input, DType::F64), as(Tensor::borrow(exponent.tensor), DType::F64)}, {}, out);
+    return powAny(as(input, t), isComplex(t) ? exponent.number : Scalar(exponent.number.toDouble()), out);
+  return callOp(OpId::Pow, {as(input, t), as(Tensor::borrow(exponent.tensor), t)}, {}, out);
 }
 Tensor floatPowerOfNumber(const Scalar &self, const Tensor &exponent) {
-  return powOfNumber(Scalar(self.toDouble()), as(exponent, DType::F64));
+  DType t = powerType(self, exponent);
+  return powOfNumber(self.isComplex() ? self : Scalar(self.toDouble()), as(exponent, t));
 }
 Tensor reciprocalOf(const Tensor &input, Out out) { return callOp(OpId::Div, {1, input}, {}, out); }
 Tensor ldexpOf(const Tensor &input, const Tensor &other, Out out) {
@@ -193,7 +199,13 @@ Tensor positiveOf(const Tensor &input) {
     unsupported("The `+` operator, on a bool tensor is not supported.");
   return input;
 }
-Tensor sgnOf(const Tensor &input, Out out) { return callOp(OpId::Sign, {input}, {}, out); }
+/// The sign; of a complex number x / |x|, 0 at 0.
+Tensor sgnOf(const Tensor &input, Out out) {
+  if (!isComplex(input->dtype))
+    return callOp(OpId::Sign, {input}, {}, out);
+  Tensor size = callOp(OpId::Abs, {input}), zero = callOp(OpId::Eq, {size, 0});
+  return callOp(OpId::Where, {zero, 0, callOp(OpId::Div, {input, where(zero, 1, size)})}, {}, out);
+}
 Tensor signBit(const Tensor &input, Out out) {
   if (!isFloat(input->dtype))
     return callOp(OpId::Lt, {input, 0}, {}, out);
@@ -255,24 +267,37 @@ Tensor heavisideOf(const Tensor &input, const Tensor &values, Out out) {
 //===-- classes of numbers ---------------------------------------------------------------------------------------===//
 
 Tensor isInfOf(const Tensor &input) {
-  return isFloat(input->dtype) ? callOp(OpId::Eq, {callOp(OpId::Abs, {input}), inf}) : isNan(input);
+  return isDifferentiable(input->dtype) ? callOp(OpId::Eq, {callOp(OpId::Abs, {input}), inf}) : isNan(input);
 }
 Tensor isFiniteOf(const Tensor &input) {
+  if (isComplex(input->dtype))
+    return callOp(OpId::LogicalAnd, {isFiniteOf(realOf(input)), isFiniteOf(imagOf(input))});
   return isFloat(input->dtype) ? callOp(OpId::Lt, {callOp(OpId::Abs, {input}), inf}) : callOp(OpId::Eq, {input, input});
 }
+static void needOrder(const char *op, const Tensor &x) {
+  if (isComplex(x->dtype))
+    fail(ErrorKind::Type,
+         std::string(op) + " does not support complex inputs, got " + std::string(torchName(x->dtype)));
+}
 Tensor isPosInf(const Tensor &input, Out out) {
+  needOrder("isposinf", input);
   return isFloat(input->dtype) ? callOp(OpId::Eq, {input, inf}, {}, out) : callOp(OpId::Ne, {input, input}, {}, out);
 }
 Tensor isNegInf(const Tensor &input, Out out) {
+  needOrder("isneginf", input);
   return isFloat(input->dtype) ? callOp(OpId::Eq, {input, -inf}, {}, out) : callOp(OpId::Ne, {input, input}, {}, out);
 }
 Tensor isRealOf(const Tensor &input) {
   if (isComplex(input->dtype))
-    unsupported("isreal(): not implemented for '" + std::string(torchName(input->dtype)) + "'");
+    return callOp(OpId::Eq, {imagOf(input), 0});
   return fullTensor(input->dims(), true, DType::Bool, input->device);
 }
 Tensor nanToNum(const Tensor &input, std::optional<double> nan, std::optional<double> posinf,
                 std::optional<double> neginf, Out out) {
+  if (isComplex(input->dtype)) {
+    Tensor parts = nanToNum(callOp(OpId::ViewAsReal, {input}), nan, posinf, neginf, Out());
+    return deliver(callOp(OpId::ViewAsComplex, {contiguousTensor(parts)}), out);
+  }
   if (!isFloat(input->dtype))
     return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}, out);
   double top = largest(input->dtype);
@@ -287,9 +312,9 @@ Tensor isClose(const Tensor &input, const Tensor &other, double rtol, double ato
     fail(std::string(rtol < 0 ? "rtol" : "atol") + " must be greater than or equal to zero, but got " +
          std::to_string(rtol < 0 ? rtol : atol));
   Tensor same = callOp(OpId::Eq, {input, other});
-  if (equalNan && isFloat(input->dtype))
+  if (equalNan && isDifferentiable(input->dtype))
     same = callOp(OpId::LogicalOr, {same, callOp(OpId::LogicalAnd, {isNan(input), isNan(other)})});
-  DType t = isFloat(input->dtype) ? input->dtype : defaultDType();
+  DType t = floatTypeOf(input->dtype);
   Tensor x = as(input, t), y = as(other, t);
   Tensor distance = callOp(OpId::Abs, {sub(x, y)});
   Tensor bound = add(callOp(OpId::Abs, {mul(y, rtol)}), atol);
@@ -350,7 +375,18 @@ static Tensor logAddExpBase(const Tensor &input, const Tensor &other, Out out, b
     return add(callOp(OpId::Maximum, {x, y}), l);
   });
 }
-Tensor logAddExp(const Tensor &input, const Tensor &other, Out out) { return logAddExpBase(input, other, out, false); }
+/// The same from the operand with the larger real part.
+static Tensor logAddExpComplex(const Tensor &x, const Tensor &y, Out out) {
+  Tensor swap = callOp(OpId::Lt, {realOf(x), realOf(y)});
+  Tensor large = where(swap, y, x), small = where(swap, x, y);
+  Tensor e = callOp(OpId::Exp, {where(callOp(OpId::Eq, {x, y}), 0.0, sub(small, large))});
+  return callOp(OpId::Add, {large, callOp(OpId::Log1p, {e})}, {}, out);
+}
+Tensor logAddExp(const Tensor &input, const Tensor &other, Out out) {
+  if (DType t = typeOf(input, other); isComplex(t))
+    return logAddExpComplex(as(input, t), as(other, t), out);
+  return logAddExpBase(input, other, out, false);
+}
 Tensor logAddExp2(const Tensor &input, const Tensor &other, Out out) { return logAddExpBase(input, other, out, true); }
 
 Tensor polygammaOf(int64_t n, const Tensor &input, Out out) {
@@ -387,7 +423,7 @@ Tensor lerpChecked(const Tensor &input, const Tensor &end, const Operand &weight
       fail(std::string("expected dtype ") + std::string(torchName(input->dtype)) + " for `" + what +
            "` but got dtype " + std::string(torchName(t->dtype)));
   };
-  if (!isFloat(input->dtype))
+  if (!isDifferentiable(input->dtype))
     unsupported("\"lerp\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
   check(end.impl(), "end");
   if (weight.tensor)

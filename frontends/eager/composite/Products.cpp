@@ -20,7 +20,7 @@ void needVectors(const Tensor &a, const Tensor &b, const char *op) {
 
 /// product * alpha + input * beta, each rounded in the op-math type, the sum to `t` (N3); beta = 0 doesn't read input.
 Tensor scaledSum(const Tensor &input, Tensor y, const Scalar &beta, const Scalar &alpha, DType t, const char *op) {
-  if (!isFloat(t) && (beta.isFloat() || alpha.isFloat()))
+  if (!isDifferentiable(t) && (beta.isFloat() || alpha.isFloat()))
     fail("For integral input tensors, argument beta must not be a floating point number.");
   Dims shape;
   Diag diag;
@@ -37,7 +37,7 @@ Tensor scaledSum(const Tensor &input, Tensor y, const Scalar &beta, const Scalar
 }
 
 /// Batched products of integers take integer factors: the fraction is dropped.
-Scalar inType(const Scalar &s, DType t) { return isFloat(t) ? s : Scalar(s.toInt()); }
+Scalar inType(const Scalar &s, DType t) { return isDifferentiable(t) ? s : Scalar(s.toInt()); }
 
 Tensor last(const Tensor &x, int64_t d, int64_t by) { return rollDims(x, {-by}, {d}); }
 
@@ -58,7 +58,7 @@ Tensor outerProduct(const Tensor &input, const Tensor &vec2) {
   needVectors(input, vec2, "outer");
   return callOp(OpId::Mul, {unsqueezeDim(input, 1), vec2});
 }
-Tensor vdotOf(const Tensor &input, const Tensor &other) { return callOp(OpId::Dot, {input, other}); }
+Tensor vdotOf(const Tensor &input, const Tensor &other) { return callOp(OpId::Dot, {conjOf(input), other}); }
 
 Tensor kronecker(const Tensor &input, const Tensor &other) {
   int rank = std::max<int>(input->rank, other->rank);

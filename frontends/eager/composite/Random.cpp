@@ -52,6 +52,14 @@ void needFloat(DType t, const char *op) {
 }
 std::string text(double v) { return std::to_string(v); }
 
+/// Both parts of complex numbers are uniform.
+Tensor uniformOf(Dims dims, DType t, const OptGenerator &generator, uint8_t device) {
+  if (isComplex(t))
+    return pairedUp(dims, [&](const Dims &d) { return uniformOf(d, realType(t), generator, device); });
+  needFloat(t, "check_uniform_bounds");
+  return Draw(generator).uniform(dims, t, device);
+}
+
 Tensor drawIntegers(const Dims &dims, int64_t low, int64_t high, DType t, const OptGenerator &generator,
                     uint8_t device) {
   if (low >= high)
@@ -70,20 +78,21 @@ DType drawType(DType t) { return isFloat(t) ? computeType(t) : DType::F32; }
 
 Tensor randOf(IntList size, const OptGenerator &generator, std::optional<DType> dtype, std::optional<DeviceId> device,
               bool grad) {
-  DType t = dtype.value_or(defaultDType());
-  needFloat(t, "check_uniform_bounds");
-  return withGrad(Draw(generator).uniform(checkedSize(size), t, deviceKind(device)), grad);
+  return withGrad(uniformOf(checkedSize(size), dtype.value_or(defaultDType()), generator, deviceKind(device)), grad);
 }
 Tensor randLike(const Tensor &input, std::optional<DType> dtype, std::optional<DeviceId> device, bool grad) {
-  DType t = dtype.value_or(input->dtype);
-  needFloat(t, "check_uniform_bounds");
-  return withGrad(Draw({}).uniform(input->dims(), t, deviceKind(device, input->device)), grad);
+  return withGrad(uniformOf(input->dims(), dtype.value_or(input->dtype), {}, deviceKind(device, input->device)), grad);
 }
 
 /// u·(b−a) + a (N9), computed in the type's op-math type and rounded once.
 Tensor uniformInto(const Tensor &input, double from, double to, const OptGenerator &generator, Out out) {
   if (!(from <= to))
     fail("uniform_ expects to return a [from, to) range, but found from=" + text(from) + " > to=" + text(to));
+  if (isComplex(input->dtype)) { // both parts
+    Tensor parts = callOp(OpId::ViewAsReal, {input});
+    uniformInto(parts, from, to, generator, Out::inplace(parts));
+    return input;
+  }
   needFloat(input->dtype, "check_uniform_bounds");
   Tensor u = Draw(generator).uniform(input->dims(), input->dtype, input->device);
   if (from != 0 || to != 1) {

@@ -26,4 +26,10 @@ Dims checkedSize(IntList size);
 /// t with requires_grad set if asked.
 Tensor withGrad(Tensor t, bool requiresGrad);
 
+/// Complex numbers of the real ones that `f` draws for a shape.
+template <class F> Tensor pairedUp(Dims dims, F f) {
+  dims.push(2);
+  return callOp(OpId::ViewAsComplex, {f(dims)});
+}
+
 } // namespace torchc::composite

@@ -34,6 +34,9 @@ Tensor extreme(OpId op, const char *name, const Tensor &x, IntList dim, bool kee
 }
 
 Tensor argExtreme(OpId op, const char *name, const Tensor &x, std::optional<int64_t> dim, bool keepdim) {
+  if (isComplex(x->dtype))
+    fail(ErrorKind::Type,
+         std::string(name) + "(): does not support complex input, got " + std::string(torchName(x->dtype)));
   if (x->dtype == DType::Bool)
     fail(ErrorKind::NotImplemented, "\"" + std::string(name) + "_cpu\" not implemented for 'Bool'");
   Dims axes = allAxes(x->rank);
@@ -95,8 +98,20 @@ std::tuple<Tensor, Tensor> maxDim(const Tensor &input, int64_t dim, bool keepdim
 std::tuple<Tensor, Tensor> minDim(const Tensor &input, int64_t dim, bool keepdim) {
   return extremeDim(OpId::Argmin, "min", input, dim, keepdim);
 }
-Tensor maxOther(const Tensor &input, const Tensor &other) { return callOp(OpId::Maximum, {input, other}); }
-Tensor minOther(const Tensor &input, const Tensor &other) { return callOp(OpId::Minimum, {input, other}); }
+
+namespace {
+Tensor larger(OpId op, const Tensor &x, const Tensor &y, Out out) {
+  if (isComplex(x->dtype) || isComplex(y->dtype))
+    fail(ErrorKind::Type, std::string(opInfo(op).name) + "(): not implemented for complex tensors, got " +
+                              std::string(torchName(x->dtype)) + " and " + std::string(torchName(y->dtype)));
+  return callOp(op, {x, y}, {}, out);
+}
+} // namespace
+
+Tensor maximumOf(const Tensor &input, const Tensor &other, Out out) { return larger(OpId::Maximum, input, other, out); }
+Tensor minimumOf(const Tensor &input, const Tensor &other, Out out) { return larger(OpId::Minimum, input, other, out); }
+Tensor maxOther(const Tensor &input, const Tensor &other) { return maximumOf(input, other, Out()); }
+Tensor minOther(const Tensor &input, const Tensor &other) { return minimumOf(input, other, Out()); }
 
 static Tensor truth(const Tensor &x) { return callOp(OpId::Ne, {x, 0}); }
 /// Bool, but uint8 of uint8, as in PyTorch.
@@ -112,7 +127,7 @@ Tensor allDims(const Tensor &input, std::optional<IntList> dim, bool keepdim) {
 
 Tensor meanDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
   DType t = dtype.value_or(input->dtype);
-  if (!isFloat(t))
+  if (!isDifferentiable(t))
     unsupported(
         "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: " +
         std::string(torchName(t)));
@@ -142,7 +157,7 @@ namespace {
 Tensor scan(OpId op, const Tensor &x, int64_t dim, std::optional<DType> dtype, Out out) {
   Tensor from = dtype ? as(x, *dtype) : x;
   std::initializer_list<Attr> attrs = {Attr::integer(wrap(dim, x->rank)), Attr::boolean(false)};
-  if (!dtype || isFloat(*dtype) || *dtype == DType::I64)
+  if (!dtype || isDifferentiable(*dtype) || *dtype == DType::I64)
     return callOp(op, {from}, attrs, out);
   return deliver(as(callOp(op, {from}, attrs), *dtype), out);
 }
@@ -176,20 +191,28 @@ Tensor rootOf(const Tensor &s) {
   return where(zero, 0.0, callOp(OpId::Sqrt, {where(zero, 1.0, s)}));
 }
 
+/// re * re + im * im of complex numbers.
+Tensor squareOfSize(const Tensor &x) {
+  if (!isComplex(x->dtype))
+    return mul(x, x);
+  Tensor re = realOf(x), im = imagOf(x);
+  return add(mul(re, re), mul(im, im));
+}
+
 struct Moments {
   Tensor var, mean; // in the op-math type
 };
 /// `correction`: 1 if absent.
 Moments momentsOf(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction,
                   bool keepdim) {
-  if (!isFloat(input->dtype))
+  if (!isDifferentiable(input->dtype))
     unsupported("std and var only support floating point and complex dtypes");
   Dims axes = axesOf(input, dim);
   double n = double(countOf(input, axes));
   Tensor x = wide(input);
   Tensor mean = div(reduce(OpId::Sum, x, axes, true), n);
   Tensor d = sub(x, mean);
-  Tensor total = reduce(OpId::Sum, mul(d, d), axes, keepdim);
+  Tensor total = reduce(OpId::Sum, squareOfSize(d), axes, keepdim);
   Tensor var = div(total, std::max(0.0, n - correction.value_or(Scalar(1)).toDouble()));
   if (!keepdim && input->rank)
     mean = reshaped(mean, var->dims());
@@ -199,14 +222,14 @@ Moments momentsOf(const Tensor &input, std::optional<IntList> dim, const std::op
 } // namespace
 
 Tensor varDims(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction, bool keepdim) {
-  return as(momentsOf(input, dim, correction, keepdim).var, input->dtype);
+  return as(momentsOf(input, dim, correction, keepdim).var, realType(input->dtype));
 }
 Tensor varUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
   return varDims(input, dim, Scalar(int(unbiased)), keepdim);
 }
 Tensor varAll(const Tensor &input, bool unbiased) { return varDims(input, {}, Scalar(int(unbiased)), false); }
 Tensor stdDims(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction, bool keepdim) {
-  return as(rootOf(momentsOf(input, dim, correction, keepdim).var), input->dtype);
+  return as(rootOf(momentsOf(input, dim, correction, keepdim).var), realType(input->dtype));
 }
 Tensor stdUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
   return stdDims(input, dim, Scalar(int(unbiased)), keepdim);
@@ -217,7 +240,7 @@ using TensorPair = std::tuple<Tensor, Tensor>;
 TensorPair varMean(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction,
                    bool keepdim) {
   Moments m = momentsOf(input, dim, correction, keepdim);
-  return {as(m.var, input->dtype), as(m.mean, input->dtype)};
+  return {as(m.var, realType(input->dtype)), as(m.mean, input->dtype)};
 }
 TensorPair varMeanUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
   return varMean(input, dim, Scalar(int(unbiased)), keepdim);
@@ -226,7 +249,7 @@ TensorPair varMeanAll(const Tensor &input, bool unbiased) { return varMean(input
 TensorPair stdMean(const Tensor &input, std::optional<IntList> dim, const std::optional<Scalar> &correction,
                    bool keepdim) {
   Moments m = momentsOf(input, dim, correction, keepdim);
-  return {as(rootOf(m.var), input->dtype), as(m.mean, input->dtype)};
+  return {as(rootOf(m.var), realType(input->dtype)), as(m.mean, input->dtype)};
 }
 TensorPair stdMeanUnbiased(const Tensor &input, std::optional<IntList> dim, bool unbiased, bool keepdim) {
   return stdMean(input, dim, Scalar(int(unbiased)), keepdim);
@@ -235,13 +258,15 @@ TensorPair stdMeanAll(const Tensor &input, bool unbiased) { return stdMean(input
 
 Tensor nanSum(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
   Tensor x = dtype ? as(input, *dtype) : input;
+  if (isComplex(x->dtype))
+    unsupported("nansum() does not support complex inputs, got " + std::string(torchName(x->dtype)));
   if (isFloat(x->dtype))
     x = where(ne(x, x), 0.0, x);
   return sumDims(x, dim, keepdim, dtype);
 }
 Tensor nanMean(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
   DType t = dtype.value_or(input->dtype);
-  if (!isFloat(t))
+  if (!isDifferentiable(t))
     unsupported("nanmean(): expected input to have floating point or complex dtype but got " +
                 std::string(torchName(t)));
   Tensor x = wide(as(input, t));
@@ -275,7 +300,8 @@ Tensor flatPower(const Tensor &x, double p) {
   return where(zero, p > 0 ? 0.0 : std::numeric_limits<double>::infinity(), powerOf(where(zero, 1.0, x), p));
 }
 
-Tensor normOver(const Tensor &x, double p, const Dims &axes, bool keepdim) {
+Tensor normOver(const Tensor &given, double p, const Dims &axes, bool keepdim) {
+  Tensor x = isComplex(given->dtype) ? callOp(OpId::Abs, {given}) : given;
   if (p == 2)
     return rootOf(reduce(OpId::Sum, mul(x, x), axes, keepdim));
   if (p == 0)
@@ -296,10 +322,10 @@ Tensor normOver(const Tensor &x, double p, const Dims &axes, bool keepdim) {
 Tensor vectorNormDims(const Tensor &x, const Scalar &ord, std::optional<IntList> dim, bool keepdim,
                       std::optional<DType> dtype) {
   DType t = dtype.value_or(x->dtype);
-  if (!isFloat(t))
+  if (!isDifferentiable(t))
     unsupported("linalg.vector_norm: Expected a floating point or complex tensor as input. Got " +
                 std::string(torchName(t)));
-  return as(normOver(wide(as(x, t)), ord.toDouble(), axesOf(x, dim), keepdim), t);
+  return as(normOver(wide(as(x, t)), ord.toDouble(), axesOf(x, dim), keepdim), realType(t));
 }
 Tensor normPower(const Tensor &input, const std::optional<Scalar> &p, std::optional<IntList> dim, bool keepdim,
                  std::optional<DType> dtype) {

@@ -7,6 +7,7 @@ def Torchc_MulOp : ElementwiseBinary<"mul"> {
   let api = [Api<"mul(Tensor input, Operand other) -> Tensor", ["function", "method", "inplace", "out"]>];
   let scalar = [(Mul $x, $y)];
   let scalarBool = [(And $x, $y)];
+  let complex = "mul";
   let vjp = [(op<"mul"> $g, $y), (op<"mul"> $g, $x)];
 }
 

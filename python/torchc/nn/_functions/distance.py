@@ -12,6 +12,8 @@ def vector_norm(x, p, dim, keepdim=False):
 
     The gradient at 0 is 0.
     """
+    if x.is_complex():
+        x = x.abs()
     if p == float("inf"):
         return x.abs().amax(dim, keepdim=keepdim)
     if p == float("-inf"):
