@@ -116,9 +116,14 @@ Value ReduceOps::fold(Values accs) {
   return lanes == 1 ? v : Value(vector::ExtractOp::create(b, v, llvm::ArrayRef<int64_t>{0}));
 }
 
+bool fitsRuns(const KernelBuilder &b, ReduceKind kind, DType in, int64_t run) {
+  return run > 0 && run % b.target().lanes(unsigned(itemSize(accumulatorType(kind, in))) * 8) == 0;
+}
+
 bool emitReduce(KernelBuilder &b, llvm::StringRef name, const ReduceSpec &spec, Diag &diag) {
   for (const ExprInput &in : spec.expr.inputs)
-    if (in.access == ExprInput::Strided && (in.strides.size() != 2 || (in.strides[1] != 0 && in.strides[1] != 1)))
+    if (in.access == ExprInput::Strided &&
+        (in.strides.size() != (spec.run ? 3 : 2) || (in.strides[1] != 0 && in.strides[1] != 1)))
       return diag.fail(ErrorKind::Internal, "reduction " + name.str() + ": expected strides {row, 0 or 1}");
   if ((spec.kind == ReduceKind::Dot) != (spec.factor >= 0) || (spec.columns && spec.factor >= 0))
     return diag.fail(ErrorKind::Internal,

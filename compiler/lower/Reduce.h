@@ -29,6 +29,9 @@ struct ReduceSpec {
   Expr expr;
   int node = 0;
   int factor = -1; // Dot: the second value, of the type of `node`
+  /// Rows whose elements lie in runs of this many, which lie apart: strides are {row, 0 or 1, run}, all inputs Strided.
+  /// A multiple of the vectors' length (fitsRuns). 0: rows in one piece.
+  int64_t run = 0;
   unsigned outSlot = 0;
   /// Type stored; differs from reduceResultType only to round f16/bf16 results in place.
   DType out;
@@ -39,6 +42,9 @@ ReduceSpec plainReduce(ReduceKind kind, DType in, bool columns);
 
 /// The inner product of the contiguous inputs behind ptrs[1] and ptrs[2], rounded to `in` once.
 ReduceSpec plainDot(DType in);
+
+/// Whether rows in runs of `run` elements of type `in` can be reduced: a vector lies within a run.
+bool fitsRuns(const KernelBuilder &b, ReduceKind kind, DType in, int64_t run);
 
 /// Adds a kernel (E5). Rows: sizesStrides = {n}, [begin, end) over rows, result r at out + r. Columns: sizesStrides =
 /// {rows, row stride}, [begin, end) over columns, result c at out + c. An empty sum is +0, an empty product 1, an

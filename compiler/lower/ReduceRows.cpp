@@ -19,6 +19,7 @@ public:
   bool run(llvm::StringRef name);
 
 private:
+  Value placeRun(Value index);
   Value reduceRow(Value n);
   Value block(Value from, Value length);
   Values tail(Value from, Value rest, ValueRange accs);
@@ -35,6 +36,7 @@ private:
   ExprEmitter eval;
   DType in;
   ReduceOps ops;
+  llvm::SmallVector<Value, 4> rowBases;
   Value levels, buffer;
   bool failed = false;
 };
@@ -42,7 +44,8 @@ private:
 /// The reduced value in the accumulator type, one per vector; those of a dot's second value follow.
 Values RowsEmitter::element(Value index, unsigned lanes, unsigned vectors, Value mask) {
   ExprEmitter::Place place;
-  place.index = place.linear = index;
+  place.linear = index;
+  place.index = spec.run ? placeRun(index) : index;
   place.lanes = lanes;
   place.vectors = vectors;
   place.mask = mask;
@@ -61,8 +64,25 @@ Values RowsEmitter::element(Value index, unsigned lanes, unsigned vectors, Value
   return v;
 }
 
+/// Bases move to the run that holds element `index` of the row; its place in there.
+Value RowsEmitter::placeRun(Value index) {
+  Value run = b.i64(spec.run), number = arith::DivUIOp::create(b, index, run);
+  for (unsigned i = 0; i < rowBases.size(); ++i) {
+    const ExprInput &input = spec.expr.inputs[i];
+    if (input.access == ExprInput::Strided)
+      eval.setBase(i, b.address(rowBases[i], b.mul(number, b.i64(input.strides[2])), b.memoryType(input.dtype)));
+  }
+  return b.sub(index, b.mul(number, run));
+}
+
 /// One more element, or a pair of them, in each chain.
 Values RowsEmitter::accumulated(Value index, unsigned lanes, ValueRange accs, Value mask) {
+  if (spec.run && accs.size() > 1 && spec.run % (int64_t(lanes) * int64_t(accs.size()))) { // each in a run of its own
+    Values out;
+    for (unsigned v = 0; v < accs.size(); ++v)
+      out.push_back(accumulated(b.add(index, b.i64(int64_t(v) * lanes)), lanes, accs[v], mask)[0]);
+    return out;
+  }
   Values x = element(index, lanes, unsigned(accs.size()), mask), out;
   for (unsigned v = 0; v < accs.size(); ++v)
     out.push_back(isDot() ? ops.multiplyAdd(x[v], x[accs.size() + v], accs[v]) : ops.combine(accs[v], x[v]));
@@ -204,6 +224,7 @@ bool RowsEmitter::run(llvm::StringRef name) {
   llvm::SmallVector<Value, 4> bases;
   for (unsigned i = 0; i < spec.expr.inputs.size(); ++i)
     bases.push_back(eval.base(i));
+  rowBases = bases;
   b.loop(b.begin(), b.end(), 1, [&](Value row) {
     for (unsigned i = 0; i < bases.size(); ++i) {
       const ExprInput &input = spec.expr.inputs[i];
@@ -211,7 +232,8 @@ bool RowsEmitter::run(llvm::StringRef name) {
       if (!strided && input.access != ExprInput::Contiguous)
         continue;
       Value offset = b.mul(row, strided ? b.dim(input.strides[0]) : n);
-      eval.setBase(i, b.address(bases[i], offset, b.memoryType(input.dtype)));
+      rowBases[i] = b.address(bases[i], offset, b.memoryType(input.dtype));
+      eval.setBase(i, rowBases[i]);
       if (strided)
         eval.setInnerStride(i, input.strides[1], b.i64(input.strides[1]));
     }

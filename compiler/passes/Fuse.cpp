@@ -98,6 +98,7 @@ public:
       ops.push_back(&op);
     }
     group.assign(ops.size(), -1);
+    waits.assign(ops.size(), 0);
   }
 
   void run() {
@@ -123,6 +124,11 @@ private:
   void place(unsigned i) {
     const OpInfo *info = infoOf(i);
     int g = -1;
+    waits[i] = info && isPointwise(*info) && waitsForReader(i);
+    if (waits[i]) {
+      node.push_back(0); // unused: who reads it depends on what it reads
+      return;
+    }
     // Views and constants have no group: they are rematerialised where they are read.
     if (ops[i]->getNumRegions())
       g = groupAlone(i);
@@ -148,8 +154,10 @@ private:
       groups.back().open = isPointwise(info);
     }
     Group &to = groups[size_t(g)];
-    to.members.push_back(i);
-    group[i] = g;
+    for (unsigned m : withWaiting(i)) {
+      to.members.push_back(m);
+      group[m] = g;
+    }
     if (!isPointwise(info))
       to.open = false;
     return g;
@@ -166,12 +174,54 @@ private:
 
   static bool onlyUse(Value v) { return v.hasOneUse(); }
 
+  /// What a pointwise op computes from one value that is in memory anyway, for one pointwise reader, is computed where it is
+  /// read: the kernel before stores it not, and ends with the value that others read too.
+  bool waitsForReader(unsigned i) {
+    Value result = ops[i]->getResult(0), read;
+    if (!onlyUse(result))
+      return false;
+    auto user = number.find(*result.getUsers().begin());
+    const OpInfo *info = user == number.end() ? nullptr : infoOf(user->second);
+    if (!info || !isPointwise(*info) || shapeOf(user->first->getResult(0)) != shapeOf(result))
+      return false;
+    for (Value v : ops[i]->getOperands()) {
+      if (shapeOf(v).empty())
+        continue;
+      if (read || shapeOf(v) != shapeOf(result))
+        return false;
+      read = v;
+    }
+    Operation *d = read ? read.getDefiningOp() : nullptr;
+    return d && (waits[number[d]] || !onlyUse(read));
+  }
+
+  /// Op i behind the waiting ops that it reads.
+  SmallVector<unsigned> withWaiting(unsigned i) {
+    SmallVector<unsigned> out{i};
+    for (size_t k = 0; k < out.size(); k++)
+      for (Value v : ops[out[k]]->getOperands())
+        if (Operation *d = v.getDefiningOp(); d && waits[number[d]])
+          out.push_back(number[d]); // once: i is its only reader
+    llvm::sort(out);
+    return out;
+  }
+
+  /// The ops, none of them waiting, that op i and what waits for it read.
+  SmallVector<unsigned> sources(unsigned i) {
+    SmallVector<unsigned> out;
+    for (unsigned m : withWaiting(i))
+      for (Value v : ops[m]->getOperands())
+        if (Operation *d = v.getDefiningOp(); d && !waits[number[d]])
+          out.push_back(number[d]);
+    return out;
+  }
+
   /// The nodes of what op i reads.
   SmallVector<unsigned> needs(unsigned i) {
     SmallVector<unsigned> out;
-    for (Value v : ops[i]->getOperands())
-      if (Operation *d = v.getDefiningOp(); d && !llvm::is_contained(out, node[number[d]]))
-        out.push_back(node[number[d]]);
+    for (unsigned s : sources(i))
+      if (!llvm::is_contained(out, node[s]))
+        out.push_back(node[s]);
     return out;
   }
 
@@ -179,11 +229,10 @@ private:
   /// group may lie between them. A consuming reduction must be the only reader of every member.
   int joinable(unsigned i, ArrayRef<int64_t> space, bool consume = false) {
     SmallVector<unsigned> needed = needs(i);
-    for (Value v : ops[i]->getOperands()) {
-      Operation *d = v.getDefiningOp();
-      if (!d || group[number[d]] < 0)
+    for (unsigned s : sources(i)) {
+      int g = group[s];
+      if (g < 0)
         continue;
-      int g = group[number[d]];
       const Group &to = groups[size_t(g)];
       if (to.open && to.space == space && !graph.reaches(to.node, needed) && (!consume || closedFor(g, i)))
         return g;
@@ -209,6 +258,7 @@ private:
   SmallVector<Operation *> ops;
   llvm::DenseMap<Operation *, unsigned> number;
   std::vector<int> group;
+  std::vector<uint8_t> waits; // to be computed by their reader
   std::vector<unsigned> node; // of each op that is placed
   std::vector<Group> groups;
   Dag graph;

@@ -123,7 +123,7 @@ std::optional<Access> GraphLowering::accessOf(Value v) {
       a = operand ? viewAccess(d, *operand) : std::nullopt;
     }
   } else {
-    if (d && !groupOf.count(d) && !fillConstant(v))
+    if (d && !groupOf.count(d) && !fillConstant(v, bufferOf(v)))
       return std::nullopt;
     Dims dims = dimsOf(v);
     a = Access{v, 0, dims, rowMajor(dims)};

@@ -63,12 +63,13 @@ private:
   int opNode(lower::Expr &expr, Operation *op, const Dims &space, const Group &group, llvm::DenseMap<Value, int> &nodes,
              std::vector<Pointer> &reads);
   bool emitCopy(Pointer from, const Dims &dims, const Dims &strides, DType dtype, Pointer to, const Dims &toStrides);
-  bool fillConstant(Value v);
+  bool fillConstant(Value v, unsigned buffer);
   Body keepBody(std::vector<BodyNode> nodes);
 
   // LowerReduction.cpp
   bool lowerReduction(const Group &group, unsigned g);
   bool lowerScan(Operation *op);
+  bool reducesRuns(Value x, llvm::ArrayRef<int64_t> dims, lower::ReduceSpec &spec, std::vector<Pointer> &reads);
   bool gatherReduced(Value x, llvm::ArrayRef<int64_t> dims, lower::ReduceSpec &spec, std::vector<Pointer> &reads);
   bool fuseProducer(Value x, const Group &group, int64_t split, lower::ReduceSpec &spec, std::vector<Pointer> &reads);
   // LowerContraction.cpp
@@ -83,6 +84,7 @@ private:
   bool lowerRegion(mlir::Region &region, llvm::ArrayRef<ResultUse> uses, const std::string &name);
   // LowerIndexing.cpp
   bool lowerIndexing(Operation *op);
+  bool copyTo(Value x, Value out);
   bool lowerCat(Operation *op);
   bool lowerSliceUpdate(Operation *op);
   bool lowerRandom(Operation *op);

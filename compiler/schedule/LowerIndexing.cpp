@@ -23,6 +23,15 @@ Dims around(const Dims &d, int dim, int64_t n) {
 
 } // namespace
 
+/// The elements of `x` become those of `out`, which has memory of its own. A constant is written there at once.
+bool GraphLowering::copyTo(Value x, Value out) {
+  if (x.getDefiningOp<ir::FullOp>())
+    return fillConstant(x, bufferOf(out));
+  std::optional<Access> from = access(x);
+  return from &&
+         emitCopy(pointer(*from), from->dims, from->strides, dtypeOf(x), {bufferOf(out), 0}, rowMajor(from->dims));
+}
+
 /// index_select and index_add loop over [outer, i, inner]; gather and scatter over the index tensor's own shape.
 bool GraphLowering::lowerIndexing(Operation *op) {
   const OpInfo &info = opInfo(*ir::opIdOf(op));
@@ -30,8 +39,8 @@ bool GraphLowering::lowerIndexing(Operation *op) {
   bool vectors = info.shape == ShapeRule::IndexSelect || info.shape == ShapeRule::IndexUpdate;
   Value x = op->getOperand(0), index = op->getOperand(1), source = reads ? x : op->getOperand(2),
         out = op->getResult(0);
-  std::optional<Access> target = access(x), from = contiguous(source), at = contiguous(index);
-  if (!target || !from || !at)
+  std::optional<Access> from = contiguous(source), at = contiguous(index);
+  if (!from || !at)
     return false;
   Dims whole = atLeast1(dimsOf(x));
   int dim = wrap(op->getAttrOfType<IntegerAttr>("dim").getInt(), dimsOf(x).size());
@@ -59,8 +68,7 @@ bool GraphLowering::lowerIndexing(Operation *op) {
   }
   loop.inStrides = reads ? wholeStrides : otherStrides;
   loop.outStrides = reads ? otherStrides : wholeStrides;
-  if (!reads && !emitCopy(pointer(*target), target->dims, target->strides, dtypeOf(x), {bufferOf(out), 0},
-                          rowMajor(target->dims)))
+  if (!reads && !copyTo(x, out))
     return false;
   std::string name = kernelName(op->getName().stripDialect());
   if (!lower::emitIndexLoop(b, name, loop, diag))
@@ -92,12 +100,10 @@ bool GraphLowering::lowerCat(Operation *op) {
 bool GraphLowering::lowerSliceUpdate(Operation *op) {
   auto update = cast<ir::SliceUpdateOp>(op);
   Value x = update.getX(), y = update.getY(), out = update.getResult();
-  std::optional<Access> old = access(x), fresh = access(y);
-  if (!old || !fresh)
+  std::optional<Access> fresh = access(y);
+  if (!fresh || !copyTo(x, out))
     return false;
   Dims strides = rowMajor(dimsOf(out));
-  if (!emitCopy(pointer(*old), old->dims, old->strides, dtypeOf(x), {bufferOf(out), 0}, strides))
-    return false;
   int dim = wrap(update.getDim(), strides.size());
   Pointer to{bufferOf(out), int64_t(update.getStart()) * strides[dim]};
   Dims stepped = strides;

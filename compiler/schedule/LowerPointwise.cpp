@@ -254,7 +254,7 @@ bool GraphLowering::emitCopy(Pointer from, const Dims &dims, const Dims &strides
 }
 
 /// A creation op that something other than a pointwise kernel reads gets memory.
-bool GraphLowering::fillConstant(Value v) {
+bool GraphLowering::fillConstant(Value v, unsigned buffer) {
   Operation *d = v.getDefiningOp();
   int64_t elements = dimsOf(v).numel();
   lower::ElementwiseSpec spec;
@@ -287,7 +287,7 @@ bool GraphLowering::fillConstant(Value v) {
   if (!lower::emitElementwise(b, name, spec, diag))
     return false;
   Step &step = addStep(name);
-  step.writes = {{bufferOf(v), 0}};
+  step.writes = {{buffer, 0}};
   addExtent(step, spec, elements);
   return true;
 }

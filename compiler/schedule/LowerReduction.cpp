@@ -1,4 +1,5 @@
-// Reductions over leading or trailing axes, with the pointwise producer of their group; other axes go through a copy.
+// Reductions over leading or trailing axes, with the pointwise producer of their group; over both, by rows in runs; other
+// axes go through a copy.
 #include "compiler/lower/Reduce.h"
 #include "compiler/lower/Scan.h"
 #include "compiler/schedule/GraphLowering.h"
@@ -10,10 +11,10 @@ namespace torchc::schedule {
 namespace {
 /// The axes of one reduction and the two-dimensional form it runs in.
 struct Axes {
-  bool columns = false;      // reduced axes lead
+  bool columns = false; // reduced axes lead
   int64_t outer = 1, inner = 1; // rows form: kept x reduced; columns form: reduced x kept
-  bool direct = true;        // the axes are one leading or trailing run
-  int64_t split = 0;         // first dimension of the inner part
+  bool direct = true; // the axes are one leading or trailing run
+  int64_t split = 0; // first dimension of the inner part
 };
 } // namespace
 
@@ -36,26 +37,60 @@ static Axes axesOf(const Dims &x, ArrayRef<int64_t> dims) {
   return a;
 }
 
+/// The one stride, in elements, that dimensions [from, to) of an access step through evenly; 0 where nothing steps.
+static std::optional<int64_t> evenStride(const Dims &strides, const Dims &space, int64_t from, int64_t to) {
+  std::optional<int64_t> step;
+  int64_t next = 0;
+  for (int i = int(to); i-- > int(from);) {
+    if (space[i] == 1)
+      continue;
+    if (step && strides[i] != next)
+      return std::nullopt;
+    if (!step)
+      step = strides[i];
+    next = strides[i] * space[i];
+  }
+  return step.value_or(0);
+}
+
 /// Strides {outer, inner} of an access over the split space, if each part steps evenly and the inner one by 0 or 1.
 static std::optional<std::pair<int64_t, int64_t>> splitStrides(const Dims &strides, const Dims &space, int64_t split) {
-  auto part = [&](int from, int to) -> std::optional<int64_t> {
-    std::optional<int64_t> step;
-    int64_t next = 0;
-    for (int i = to; i-- > from;) {
-      if (space[i] == 1)
-        continue;
-      if (step && strides[i] != next)
-        return std::nullopt;
-      if (!step)
-        step = strides[i];
-      next = strides[i] * space[i];
-    }
-    return step.value_or(0);
-  };
-  auto outer = part(0, int(split)), inner = part(int(split), space.size());
+  auto outer = evenStride(strides, space, 0, split), inner = evenStride(strides, space, split, space.size());
   if (!outer || !inner || (*inner != 0 && *inner != 1))
     return std::nullopt;
   return std::pair(*outer, *inner);
+}
+
+/// Reduced axes on both sides of the kept ones, as of a channel's sum over samples and positions: rows in runs, where runs
+/// hold whole vectors. False without failing: the axes or the access are otherwise.
+bool GraphLowering::reducesRuns(Value x, ArrayRef<int64_t> dims, lower::ReduceSpec &spec, std::vector<Pointer> &reads) {
+  Dims space = dimsOf(x);
+  int64_t rank = space.size(), first = 0, last = rank; // the kept axes
+  auto reduced = [&](int64_t d) { return llvm::is_contained(dims, d); };
+  while (first < rank && reduced(first))
+    first++;
+  while (last > first && reduced(last - 1))
+    last--;
+  if (first == 0 || last == rank || int64_t(dims.size()) != first + rank - last)
+    return false;
+  int64_t run = 1;
+  for (int64_t d = last; d < rank; d++)
+    run *= space[int(d)];
+  std::optional<Access> a = access(x);
+  if (!a || !lower::fitsRuns(b, spec.kind, dtypeOf(x), run))
+    return false;
+  auto outer = evenStride(a->strides, space, 0, first), row = evenStride(a->strides, space, first, last),
+       inner = evenStride(a->strides, space, last, rank);
+  if (!outer || !row || !inner || (*inner != 0 && *inner != 1))
+    return false;
+  lower::ExprInput in{dtypeOf(x)};
+  in.slot = 1;
+  in.access = lower::ExprInput::Strided;
+  in.strides = {*row, *inner, *outer};
+  spec.node = spec.expr.addInput(in);
+  spec.run = run;
+  reads.push_back(pointer(*a));
+  return true;
 }
 
 /// Axes in the middle: a copy with the kept axes first, the reduced ones after them in ascending order (N4's logical
@@ -153,7 +188,8 @@ bool GraphLowering::lowerReduction(const Group &group, unsigned g) {
   spec.columns = axes.columns;
   spec.out = dtypeOf(op->getResult(0));
   std::vector<Pointer> reads;
-  if (!(axes.direct ? fuseProducer(x, group, axes.split, spec, reads) : gatherReduced(x, dims, spec, reads)))
+  if (axes.direct ? !fuseProducer(x, group, axes.split, spec, reads)
+                  : !reducesRuns(x, dims, spec, reads) && !gatherReduced(x, dims, spec, reads))
     return false;
   spec.expr.statusSlot = 1 + int(reads.size());
   std::string name = kernelName(op->getName().stripDialect());
