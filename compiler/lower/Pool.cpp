@@ -47,14 +47,12 @@ private:
   bool scatters() const { return kind == PoolKind::MeanInput; }
   bool indexes() const { return kind == PoolKind::MaxIndex || kind == PoolKind::MaxInput; }
   Values initial();
-  /// A key that orders values as N7 does, all NaN alike above the rest.
-  Value orderOf(Value x);
 
   KernelBuilder &b;
   DType type, compute;
   PoolKind kind;
   Type element;
-  Value zero, one, in, plane, divisor, countPadding;
+  Value zero, one, in, plane, divisor, countPadding, floor; // floor: PoolPairs
   // Per dimension: input and output sizes, those of what is read, and the window.
   Value inputs[maxSpatial], outputs[maxSpatial], kernel[maxSpatial], stride[maxSpatial], padding[maxSpatial],
       dilation[maxSpatial];
@@ -113,29 +111,13 @@ Span PoolEmitter::windowsAround(int d, Value i) {
 
 Values PoolEmitter::initial() {
   if (kind == PoolKind::Max || indexes()) {
-    unsigned bits = element.getIntOrFloatBitWidth();
-    Type key = b.getIntegerType(bits);
-    bool isUnsigned = compute == DType::U8;
-    uint64_t least = isUnsigned ? 0 : uint64_t(1) << (bits - 1);
-    if (indexes()) // below every key; whatever comes first displaces it
-      return {b.bitsConst(key, least), b.i64(-1)};
+    if (indexes()) // whatever comes first displaces it
+      return {leastKey(b, compute), b.i64(-1)};
     if (isFloat(compute))
       return {b.floatConst(element, -__builtin_inf())};
-    return {b.bitsConst(element, least)};
+    return {leastKey(b, compute)};
   }
   return {b.zero(element)};
-}
-
-Value PoolEmitter::orderOf(Value x) {
-  if (!isFloat(compute))
-    return x;
-  unsigned bits = element.getIntOrFloatBitWidth();
-  Type key = b.wide(b.getIntegerType(bits), KernelBuilder::lanesOf(x));
-  Value raw = arith::BitcastOp::create(b, key, x);
-  Value sign = arith::ShRSIOp::create(b, raw, b.intConst(key, bits - 1));
-  Value flipped = arith::XOrIOp::create(b, raw, Value(arith::ShRUIOp::create(b, sign, b.intConst(key, 1))));
-  Value nan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
-  return b.select(nan, b.bitsConst(key, ~uint64_t(0) >> (65 - bits)), flipped);
 }
 
 Value PoolEmitter::number(Value integer) {
@@ -161,7 +143,7 @@ Values PoolEmitter::visit(Value at, Value count, ValueRange carried) {
   if (kind == PoolKind::Max)
     return {emitMax(b, carried[0], x, compute)};
   if (indexes()) {
-    Value key = orderOf(x);
+    Value key = orderKey(b, compute, x);
     Pred more = compute == DType::U8 ? Pred::ugt : Pred::sgt;
     Value first = b.compare(Pred::slt, carried[1], zero);
     Value better = arith::OrIOp::create(b, first, b.compare(more, key, carried[0]));
@@ -207,6 +189,10 @@ void PoolEmitter::run(llvm::StringRef name) {
       arrays[k][d] = field(k, d);
   countPadding = b.compare(Pred::ne, field(6, 0), zero);
   divisor = field(6, 1);
+  if (kind == PoolKind::MaxInput && isFloat(compute)) {
+    Value least = leastKey(b, compute), none = b.intConst(least.getType(), 0);
+    floor = b.select(b.compare(Pred::ne, field(6, 2), zero), none, least);
+  }
   Value *read = scatters() ? outputs : inputs;
   strides[2] = one;
   strides[1] = read[2];
@@ -221,8 +207,7 @@ void PoolEmitter::run(llvm::StringRef name) {
     PoolPairs::Axis axes[maxSpatial];
     for (int d = 0; d < maxSpatial; ++d)
       axes[d] = {inputs[d], outputs[d], kernel[d], stride[d], padding[d], dilation[d]};
-    auto order = [this](Value x) { return orderOf(x); };
-    PoolPairs pairs(b, type, axes, out, in, cotangent, order);
+    PoolPairs pairs(b, type, axes, out, in, cotangent, floor);
     Value fits = pairs.applies();
     b.ifThen(fits, [&] { pairs.emit(); });
     b.ifThen(arith::XOrIOp::create(b, fits, b.intConst(b.getI1Type(), 1)), general);
@@ -269,9 +254,12 @@ void PoolEmitter::scatterPlanes(Value out, Value cotangent) {
     Value from = b.mul(p, outPlane), nothing = b.zero(b.elementType(type));
     b.loop(zero, inPlane, 1, [&](Value i) { b.store(nothing, out, b.add(plane, i), type); });
     eachWindow([&](llvm::ArrayRef<Span> spans, Value at) {
-      Value place = b.add(plane, walk(0, spans, zero, initial())[1]);
+      Values found = walk(0, spans, zero, initial());
+      Value place = b.add(plane, found[1]);
       Value g = b.load(cotangent, b.add(from, at), type, 1), old = b.load(out, place, type, 1);
       Value sum = isFloat(compute) ? Value(arith::AddFOp::create(b, old, g)) : b.add(old, g);
+      if (isFloat(compute))
+        sum = b.select(b.compare(Pred::sgt, found[0], floor), sum, old);
       b.store(sum, out, place, type);
     });
   });

@@ -66,11 +66,11 @@ Values RowsEmitter::element(Value index, unsigned lanes, unsigned vectors, Value
 
 /// Bases move to the run that holds element `index` of the row; its place in there.
 Value RowsEmitter::placeRun(Value index) {
-  Value run = b.i64(spec.run), number = arith::DivUIOp::create(b, index, run);
+  Value run = b.dim(spec.run), number = arith::DivUIOp::create(b, index, run);
   for (unsigned i = 0; i < rowBases.size(); ++i) {
     const ExprInput &input = spec.expr.inputs[i];
     if (input.access == ExprInput::Strided)
-      eval.setBase(i, b.address(rowBases[i], b.mul(number, b.i64(input.strides[2])), b.memoryType(input.dtype)));
+      eval.setBase(i, b.address(rowBases[i], b.mul(number, b.dim(input.strides[2])), b.memoryType(input.dtype)));
   }
   return b.sub(index, b.mul(number, run));
 }

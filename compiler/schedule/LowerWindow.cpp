@@ -1,4 +1,5 @@
 // Convolutions: one call of the runtime's driver each. Pools: the pack's kernel over all planes.
+#include "compiler/lower/PoolPairs.h"
 #include "compiler/schedule/GraphLowering.h"
 #include "dialects/rules/WindowAttrs.h"
 #include <cstring>
@@ -63,6 +64,34 @@ Epilogue epilogueOf(Operation *conv) {
     e.ops.push_back(user);
   }
   return e;
+}
+
+bool isZero(Value v) {
+  while (Operation *d = v.getDefiningOp()) {
+    if (auto full = dyn_cast<ir::FullOp>(d)) {
+      auto number = dyn_cast<FloatAttr>(full.getValue());
+      return number && number.getValue().isPosZero();
+    }
+    std::optional<OpId> id = ir::opIdOf(d);
+    if (!id || !(opInfo(*id).flags & OpIsView))
+      break;
+    v = d->getOperand(0);
+  }
+  return false;
+}
+
+/// relu's derivative behind a maximum's gradient, where(x <= 0, 0, gradient) of the pool's own operand x: the comparison
+/// and the choice, if nothing else reads the values between.
+SmallVector<Operation *, 2> reluBehind(Operation *pool) {
+  Value gradient = pool->getResult(0), x = pool->getOperand(1);
+  auto choice = dyn_cast_or_null<ir::WhereOp>(onlyUser(gradient));
+  if (!choice || choice->getOperand(2) != gradient || !isZero(choice->getOperand(1)))
+    return {};
+  auto comparison = choice->getOperand(0).getDefiningOp<ir::LeOp>();
+  if (!comparison || !comparison->hasOneUse() || comparison->getOperand(0) != x || !isZero(comparison->getOperand(1)) ||
+      dtypeOf(choice->getResult(0)) != dtypeOf(gradient))
+    return {};
+  return {comparison, choice};
 }
 
 } // namespace
@@ -145,12 +174,25 @@ bool GraphLowering::lowerPool(Operation *op) {
   bool isGradient = info.shape == ShapeRule::PoolInput || info.shape == ShapeRule::PoolScatter;
   PoolGeometry g = isGradient ? rules::poolGeometry(dims, x, attrs.data(), isMean)
                               : rules::poolGeometry(x, dims, attrs.data(), isMean);
+  if (info.shape == ShapeRule::PoolScatter)
+    if (auto behind = reluBehind(op); !behind.empty() && absorbs(behind, Value())) {
+      g.relu = 1;
+      out = behind.back()->getResult(0);
+      for (Operation *done : behind)
+        absorbed.insert(groupOf.lookup(done));
+    }
   int64_t each = 1;
   for (uint32_t i = 0; i < attrs[0].size; i++)
     each *= dims[dims.size() - 1 - int(i)];
-  Step &step =
-      addStep("torchc_k_" + std::string(info.name) + "_" + std::string(shortName(t)) + "_" + b.target().name.str());
-  step.external = true;
+  // The pack's kernel, or where the sizes are worth it one of its own.
+  bool gradient = info.shape == ShapeRule::PoolScatter;
+  bool narrow = (gradient || (info.shape == ShapeRule::Pool && !isMean)) && lower::fitsNarrowPairs(b, t, g);
+  std::string name =
+      "torchc_k_" + std::string(info.name) + "_" + std::string(shortName(t)) + "_" + b.target().name.str();
+  if (narrow)
+    lower::emitNarrowPairs(b, name = kernelName(info.name), t, gradient, g);
+  Step &step = addStep(name);
+  step.external = !narrow;
   step.writes = {{bufferOf(out), 0}};
   step.reads = reads;
   step.sizes = sizesOf(g);

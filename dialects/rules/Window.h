@@ -26,8 +26,9 @@ struct PoolGeometry {
   int64_t in[maxSpatial], out[maxSpatial], kernel[maxSpatial];
   int64_t stride[maxSpatial], padding[maxSpatial], dilation[maxSpatial];
   int64_t countPadding, divisor; // of means
+  int64_t relu; // of a maximum's gradient: +0 where the operand is 0 or less, as relu's derivative makes it
 };
-inline constexpr int poolGeometryFields = 6 * maxSpatial + 2;
+inline constexpr int poolGeometryFields = 6 * maxSpatial + 3;
 static_assert(sizeof(PoolGeometry) == poolGeometryFields * sizeof(int64_t));
 
 namespace rules {

@@ -44,6 +44,7 @@ inline PoolGeometry poolGeometry(const Dims &x, const Dims &y, const Attr *attrs
   spatial(g.dilation, attrs[4].list, adaptive || isMean ? 0 : n, 1);
   g.countPadding = isMean ? attrs[4].i : 0;
   g.divisor = isMean ? attrs[5].i : 0;
+  g.relu = 0;
   return g;
 }
 

@@ -68,3 +68,62 @@ def test_compiled_training_has_the_losses_of_eager_training(digits):
     assert accuracy == same_accuracy and accuracy > 0.85
     assert losses[-1] < 0.3 * losses[0]
     assert step.counts()["launches"] > 200, step.report()
+
+
+def _bits(t):
+    wide = np.int32 if t.dtype == torch.float32 else np.int64
+    return t.detach().numpy().view(wide).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("size", [(8, 8), (4, 4), (6, 2), (16, 16), (6, 6), (5, 7), (2, 32)])
+def test_relu_before_a_pool_has_eager_bits(size, dtype):
+    """Planes narrower than a vector, as wide, and with a rest; ties, zeros of both signs, NaN and infinities."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(-3, 4, (5, 3, *size)) / 2
+    flat = x.reshape(-1)
+    flat[rng.permutation(flat.size)[:12]] = [np.nan, -0.0, 0.0, np.inf, -np.inf, -0.0] * 2
+    x = torch.tensor(x.tolist(), dtype=dtype).requires_grad_()
+    w = torch.tensor(rng.uniform(-1, 1, (4, 3, 1, 1)).tolist(), dtype=dtype).requires_grad_()
+    b = torch.tensor([0.5, -0.5, 0.0, 1.0], dtype=dtype).requires_grad_()
+    g = torch.tensor(rng.uniform(-1, 1, (5, 4, size[0] // 2, size[1] // 2)).tolist(), dtype=dtype)
+    h = torch.tensor(rng.uniform(-1, 1, (5, 3, size[0] // 2, size[1] // 2)).tolist(), dtype=dtype)
+
+    def step(x, w, b, g, h):
+        y = torch.max_pool2d(torch.relu(torch.conv2d(x, w, b)), 2)
+        z = torch.max_pool2d(torch.relu(x), 2)
+        more = torch.autograd.grad(z, x, h)
+        return (y, z, *more, *torch.autograd.grad(y, (x, w, b), g))
+
+    want = step(x, w, b, g, h)
+    compiled = torch.compile(step, background=False)
+    for _ in range(3):
+        for mine, other in zip(compiled(x, w, b, g, h), want, strict=True):
+            same = np.isnan(mine.detach().numpy()) & np.isnan(other.detach().numpy())
+            assert (same | (np.array(_bits(mine)) == np.array(_bits(other)))).all()
+    assert compiled.counts()["launches"], compiled.report()
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(3, 5, 8), (130, 2, 4, 4), (2, 3, 28, 28), (4, 3, 5, 7), (1, 6, 64), (7, 1, 33)],
+)
+def test_sums_beside_the_channels_have_eager_bits(shape):
+    """Sums over samples and positions read runs where these hold whole vectors, else a copy."""
+    x = torch.tensor(np.random.default_rng(1).uniform(-1, 1, shape).tolist())
+    axes = [d for d in range(len(shape)) if d != 1]
+
+    def sums(x):
+        moved = x.transpose(0, 1)
+        return (
+            x.sum(axes),
+            (x * 2).amax(axes),
+            x.double().sum(axes),
+            moved.sum([0, *range(2, len(shape))]),
+        )
+
+    compiled = torch.compile(sums, background=False)
+    for _ in range(3):
+        for mine, other in zip(compiled(x), sums(x), strict=True):
+            assert _bits(mine) == _bits(other)
+    assert compiled.counts()["launches"], compiled.report()
