@@ -307,9 +307,27 @@ def test_decorator_and_method():
 def test_bad_arguments():
     with pytest.raises(TypeError, match="function or a module"):
         torch.compile(3)
-    for options in ({"fullgraph": True}, {"mode": "fast"}):
+    for options in (
+        {"fullgraph": True}, {"mode": "fast"}, {"backend": print}, {"options": {"triton.cudagraphs": True}},
+    ):  # fmt: skip
         with pytest.raises(NotImplementedError):
             torch.compile(lambda x: x, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"mode": "reduce-overhead"}, {"mode": "max-autotune"}, {"backend": "inductor"}, {}]
+)
+def test_what_pytorch_programs_ask_for_changes_no_value(options):
+    @torch.compile(background=False, **options)
+    def program(x):
+        return x.exp() * 2 + 1
+
+    x = t(0.5, -1.5)
+    for _ in range(3):
+        assert bits(program(x)) == bits(x.exp() * 2 + 1)
+    assert (
+        torch.compile(print, disable=True) is print and torch.compile(disable=True)(print) is print
+    )
 
 
 def test_exception_inside(compiled):

@@ -54,13 +54,19 @@ def _configure() -> None:
     )
 
 
+_MODES = ("exact", "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", None)
+
+
 def compile(  # noqa: A001 - the name is PyTorch's
     fn=None,
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    mode: str = "exact",
+    mode: str | None = "exact",
     background: bool = True,
+    backend: str = "inductor",
+    options: dict | None = None,
+    disable: bool = False,
 ):
     """A callable that computes what `fn` does, bit for bit, as compiled code once that is ready. Also a decorator.
 
@@ -71,7 +77,11 @@ def compile(  # noqa: A001 - the name is PyTorch's
         dynamic: None and True: a size of the inputs that comes with a second value becomes dynamic; one compiled
             graph then serves all its values, and the report names the sizes that can't and why. False: each shape is
             compiled by itself.
-        mode: "exact" ("default" is accepted); others raise Unsupported.
+        mode: "exact", which computes eager's bits. PyTorch's modes ("default", "reduce-overhead", "max-autotune", ...)
+            ask for speed only and mean the same here; others raise Unsupported.
+        backend: a name of one of PyTorch's: all mean torchc's compiler. A function raises Unsupported.
+        options: None or empty: a backend's options raise Unsupported.
+        disable: True gives `fn` back.
         background: False waits for the compiler after each recorded call, a minute at most: then the call goes on,
             and the report says so.
 
@@ -81,10 +91,16 @@ def compile(  # noqa: A001 - the name is PyTorch's
         raise Unsupported(
             "compile(fullgraph=True): an error instead of eager execution is not implemented"
         )
-    if mode not in ("exact", "default", None):
-        raise Unsupported(f"compile(mode={mode!r}): only mode='exact' is implemented")
+    if mode not in _MODES:
+        raise Unsupported(f"compile(mode={mode!r}): expected one of {', '.join(map(str, _MODES))}")
+    if not isinstance(backend, str):
+        raise Unsupported("compile(backend=a function): graphs as Python objects; give a name")
+    if options:
+        raise Unsupported(f"compile(options={options!r}): options of PyTorch's backends")
     if fn is None:
-        return functools.partial(compile, background=background, dynamic=dynamic)
+        return functools.partial(compile, background=background, dynamic=dynamic, disable=disable)
+    if disable:
+        return fn
     if not callable(fn):
         raise TypeError(f"compile() expects a function or a module, got {type(fn).__name__}")
     nn = sys.modules.get("torchc.nn")
