@@ -125,6 +125,8 @@ def minimum(x: Operand, y: Operand) -> Tensor:
 
 def abs(x: Tensor) -> Tensor:
     """|x|; the smallest integer stays itself."""
+    if x.dtype == DType.Bool:
+        raise NotImplementedError("abs of a bool tensor")
     return make(_pointwise(np.abs, x.dtype, (x,)), "abs", [x], x=x)
 
 
@@ -148,14 +150,14 @@ def sqrt(x: Tensor) -> Tensor:
 def neg(x: Tensor) -> Tensor:
     """−x."""
     if x.dtype == DType.Bool:
-        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported.")
+        raise NotImplementedError("Negation, the `-` operator, on a bool tensor is not supported.")
     return make(_pointwise(lambda a: -a, x.dtype, (x,)), "neg", [x])
 
 
 def relu(x: Tensor) -> Tensor:
     """max(x, +0) by N7."""
     if x.dtype == DType.Bool:
-        raise RuntimeError("Boolean inputs not supported for relu")
+        raise NotImplementedError("Boolean inputs not supported for relu")
     return make(
         _pointwise(lambda a: body.maximum(a, np.zeros((), a.dtype)), x.dtype, (x,)), "relu", [x]
     )
