@@ -19,8 +19,8 @@ __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
     "__config__ _higher_order_ops _utils accelerator amp autograd backends compiler cuda distributed distributions "
-    "errors export func functional hub jit knobs library linalg masked mps multiprocessing nn onnx ops optim profiler "
-    "random serialization signal special storage testing types utils version xpu".split()
+    "errors export fft func functional hub jit knobs library linalg masked mps multiprocessing nn onnx ops optim "
+    "profiler random serialization signal special storage testing types utils version xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {
