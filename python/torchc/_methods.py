@@ -14,6 +14,7 @@ _TABLE = {
     ),
     "linalg._factor": ("", "lu_unpack", ""),
     "linalg._matrix": ("geqrf ormqr", "", ""),
+    "fft._short_time": ("istft stft", "", ""),
     "special._bessel": ("", "", "i0"),
     "special._gamma": ("", "polygamma", "igamma igammac"),
     "_functions.differences": ("diff", "cumulative_trapezoid gradient trapezoid trapz", ""),

@@ -215,27 +215,30 @@ def inner(g, direction):
     return (g * direction).sum()
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
-@pytest.mark.parametrize("name", FORMS)
-def test_gradients_of_both_orders(name, dtype):
-    if dtype.is_complex and name.startswith(("rfft", "ihfft")):
-        pytest.skip("takes real input")
-    x = data(4, 5, dtype=dtype).requires_grad_(True)
-    first, second = data(4, 5, dtype=dtype, seed=1), data(4, 5, dtype=dtype, seed=2)
-
-    def loss(x):
-        return weighted(getattr(torch.fft, name)(x, **FORMS[name]))
+def check_gradients(loss, x):
+    """The slopes of `loss` along a direction, and of that slope along another one, against differences."""
+    first, second = (data(*x.shape, dtype=x.dtype, seed=seed) for seed in (1, 2))
 
     def growth(x):
         x = x.detach().requires_grad_(True)
         with torch.enable_grad():
             return inner(torch.autograd.grad(loss(x), x)[0], first).detach()
 
+    x = x.detach().requires_grad_(True)
     (g,) = torch.autograd.grad(loss(x), x, create_graph=True)
-    assert g.dtype is dtype
+    assert g.dtype is x.dtype
     assert inner(g, first).item() == pytest.approx(slope(loss, x, first), rel=1e-6)
     (h,) = torch.autograd.grad(inner(g, first), x)
     assert inner(h, second).item() == pytest.approx(slope(growth, x, second), rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("name", FORMS)
+def test_gradients_of_both_orders(name, dtype):
+    if dtype.is_complex and name.startswith(("rfft", "ihfft")):
+        pytest.skip("takes real input")
+    function = getattr(torch.fft, name)
+    check_gradients(lambda x: weighted(function(x, **FORMS[name])), data(4, 5, dtype=dtype))
 
 
 # ---- where it runs
@@ -318,3 +321,134 @@ WRONG = [
 def test_wrong_arguments(error, text, call):
     with pytest.raises(error, match=text):
         call(torch.ones(4, 5))
+
+
+# ---- short-time transforms
+
+
+def frames_of(a, n_fft, hop, window=None):
+    """The frames (T, n_fft) of a signal (n,)."""
+    count = 1 + (len(a) - n_fft) // hop
+    frames = np.stack([a[t * hop : t * hop + n_fft] for t in range(count)])
+    return frames if window is None else frames * window
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex64, torch.complex128])
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize(
+    "center, pad_mode", [(True, "reflect"), (True, "constant"), (False, "reflect")]
+)
+@pytest.mark.parametrize("n_fft, hop, width", [(8, None, None), (7, 3, 5), (8, 5, 6)])
+def test_stft(n_fft, hop, width, center, pad_mode, normalized, dtype):
+    x = data(2, 30, dtype=dtype)
+    window = None if width is None else data(width, dtype=torch.float64, seed=1)
+    whole = np.ones(n_fft)
+    if window is not None:
+        gap = n_fft - width
+        whole = np.pad(window.numpy(), (gap // 2, gap - gap // 2))
+    got = torch.stft(
+        x, n_fft, hop, width, window, center, pad_mode, normalized, return_complex=True
+    )
+    for row, signal in zip(got, x.numpy()):
+        if center:
+            signal = np.pad(signal, n_fft // 2, mode=pad_mode)
+        want = dft(
+            frames_of(signal, n_fft, hop or n_fft // 4, whole),
+            1,
+            -1,
+            "ortho" if normalized else None,
+        ).T
+        close(row, want if dtype.is_complex else want[: n_fft // 2 + 1], dtype)
+    if not dtype.is_complex:
+        parts = x.stft(
+            n_fft, hop, width, window, center, pad_mode, normalized, return_complex=False
+        )
+        assert torch.equal(torch.view_as_complex(parts), got)
+        both = x[0].stft(n_fft, hop, width, window, center, pad_mode, normalized, False, True)
+        close(both[: n_fft // 2 + 1], got[0].numpy())
+
+
+def test_stft_aligned_to_the_window():
+    x, window = data(20), data(4, seed=1)
+    got = torch.stft(x, 8, 3, 4, window, center=False, return_complex=True, align_to_window=True)
+    frames = np.pad(frames_of(x.numpy(), 4, 3, window.numpy()), ((0, 0), (2, 2)))
+    close(got, dft(frames, 1, -1, None)[:, :5].T)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex128])
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("n_fft, hop, width", [(8, 2, 8), (9, 3, 7), (8, 4, 6)])
+def test_istft_gives_the_signal_back(n_fft, hop, width, normalized, dtype):
+    x = data(2, 36, dtype=dtype)
+    window = torch.hamming_window(
+        width, dtype=torch.float64 if dtype is not torch.float32 else dtype
+    )
+    s = torch.stft(x, n_fft, hop, width, window, normalized=normalized, return_complex=True)
+    options = dict(normalized=normalized, return_complex=dtype.is_complex)
+    got = torch.istft(s, n_fft, hop, width, window, length=36, **options)
+    close(got, x.numpy(), dtype)
+    close(s[0].istft(n_fft, hop, width, window, length=20, **options), x[0, :20].numpy(), dtype)
+
+
+def test_istft_fills_a_length_beyond_the_frames_with_zeros():
+    x, window = data(36), torch.hamming_window(8, dtype=torch.float64)
+    s = torch.stft(x, 8, 4, window=window, return_complex=True)
+    with pytest.warns(UserWarning, match="length=90 is longer"):
+        longer = torch.istft(s, 8, 4, window=window, length=90)
+    close(longer[:36], x.numpy())
+    assert longer.shape == (90,) and (longer[40:] == 0).all()
+
+
+def test_istft_of_any_spectra_adds_frames_and_divides_by_the_windows():
+    s, window = data(5, 4, dtype=torch.complex128), torch.hamming_window(8, dtype=torch.float64)
+    w = window.numpy()
+    frames = dft(whole(s.numpy(), [0], 8), 0, 1, None).real.T
+    signal, squares = np.zeros(8 + 3 * 3), np.zeros(8 + 3 * 3)
+    for t in range(4):
+        signal[3 * t : 3 * t + 8] += frames[t] * w
+        squares[3 * t : 3 * t + 8] += w * w
+    close(torch.istft(s, 8, 3, window=window, center=False), signal / squares)
+    close(torch.istft(s, 8, 3, window=window), (signal / squares)[4:-4])
+
+
+def test_gradients_of_short_time_transforms():
+    x, s = data(20), data(5, 6, dtype=torch.complex128)
+    window = torch.hamming_window(6, dtype=torch.float64)
+    check_gradients(lambda x: weighted(torch.stft(x, 8, 3, 6, window, return_complex=True)), x)
+    check_gradients(lambda s: weighted(torch.istft(s, 8, 3, 6, window)), s)
+    check_gradients(lambda w: weighted(torch.stft(x, 8, 3, 6, w, return_complex=True)), window)
+    check_gradients(lambda w: weighted(torch.istft(s, 8, 3, 6, w)), window)
+
+
+def spectrum():
+    return torch.ones(5, 6, dtype=torch.complex64)
+
+
+SHORT_TIME_WRONG = [
+    (RuntimeError, "requires the return_complex", lambda x: x.stft(8)),
+    (RuntimeError, "Cannot have onesided", lambda x: x.cfloat().stft(8, onesided=True)),
+    (NotImplementedError, "got torchc.int32", lambda x: x.int().stft(8, return_complex=True)),
+    (NotImplementedError, "Unsupported dtype", lambda x: x.half().stft(8, return_complex=True)),
+    (RuntimeError, "1D or 2D", lambda x: x[None, None].stft(8, return_complex=True)),
+    (RuntimeError, "0 < n_fft <= 20", lambda x: x.stft(0, return_complex=True)),
+    (RuntimeError, "n_fft=21", lambda x: x.stft(21, center=False, return_complex=True)),
+    (RuntimeError, "hop_length > 0", lambda x: x.stft(8, 0, return_complex=True)),
+    (RuntimeError, "win_length=9", lambda x: x.stft(8, win_length=9, return_complex=True)),
+    (RuntimeError, r"size \[3\]", lambda x: x.stft(8, window=x[:3], return_complex=True)),
+    (RuntimeError, "center = false", lambda x: x.stft(8, return_complex=True, align_to_window=True)),
+    (TypeError, "complex-valued", lambda x: torch.istft(spectrum().real, 8)),
+    (RuntimeError, "2D or 3D", lambda x: torch.istft(spectrum()[0], 8)),
+    (RuntimeError, "cannot be empty", lambda x: torch.istft(spectrum()[:, :0], 8)),
+    (RuntimeError, r"match n_fft / 2 \+ 1 \(4\)", lambda x: torch.istft(spectrum(), 6)),
+    (RuntimeError, r"match n_fft \(8\)", lambda x: torch.istft(spectrum(), 8, onesided=False)),
+    (RuntimeError, "hop_length=9", lambda x: torch.istft(spectrum(), 8, 9)),
+    (RuntimeError, "Cannot have onesided", lambda x: torch.istft(spectrum(), 8, return_complex=True)),
+    (RuntimeError, "Complex windows", lambda x: torch.istft(spectrum(), 8, window=x[:8].cfloat())),
+    (RuntimeError, "overlap add min", lambda x: torch.istft(spectrum(), 8, window=x[:8] * 0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error, text, call", SHORT_TIME_WRONG)
+def test_wrong_arguments_of_short_time_transforms(error, text, call):
+    with pytest.raises(error, match=text):
+        call(torch.ones(20))
