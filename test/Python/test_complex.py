@@ -379,6 +379,45 @@ def test_convolutions(groups):
     )
 
 
+def test_functions_written_in_python_keep_the_imaginary_part():
+    x, y = random(3, 8), random(3, 8, seed=1)
+    a, b = torch.from_numpy(x), torch.from_numpy(y)
+    close(torch.linalg.vecdot(a, b), (x.conj() * y).sum(-1), 1e-12)
+    close(torch.linalg.vecdot(a, b, dim=0), (x.conj() * y).sum(0), 1e-12)
+    weights = np.arange(1.0, 9.0)
+    close(torch.cov(a), np.cov(x), 1e-12)
+    close(torch.cov(a[0]), np.cov(x[0]), 1e-12)
+    close(torch.cov(a, aweights=torch.from_numpy(weights)), np.cov(x, aweights=weights), 1e-12)
+    close(torch.corrcoef(a), np.corrcoef(x), 1e-12)
+    norms = np.sqrt((np.abs(x) ** 2).sum(1, keepdims=True))
+    limit = float(np.median(norms))
+    close(torch.renorm(a, 2, 0, limit), x * np.minimum(1, limit / norms), 1e-6)
+
+
+def test_masked_reductions():
+    x = random(3, 8)
+    mask = np.arange(24).reshape(3, 8) % 3 != 0
+    a, m = torch.from_numpy(x), torch.from_numpy(mask)
+    kept = [row[keep] for row, keep in zip(x, mask)]
+    for function, want in (
+        (torch.masked.sum, np.sum),
+        (torch.masked.prod, np.prod),
+        (torch.masked.mean, np.mean),
+        (torch.masked.logsumexp, lambda row: np.log(np.exp(row).sum())),
+        (torch.masked.var, lambda row: np.var(row, ddof=1).astype(complex)),
+        (torch.masked.std, lambda row: np.std(row, ddof=1).astype(complex)),
+    ):
+        close(function(a, 1, mask=m), np.stack([want(row) for row in kept]), 1e-12)
+
+
+@pytest.mark.parametrize("name", ["entr", "ndtr", "ndtri", "polygamma"])
+def test_functions_of_real_numbers_refuse_complex_ones(name):
+    function = getattr(torch.special, name)
+    z = torch.ones(2, dtype=torch.complex64)
+    with pytest.raises(NotImplementedError, match=f"{name}.*complex64"):
+        function(2, z) if name == "polygamma" else function(z)
+
+
 # ---- gradients
 
 

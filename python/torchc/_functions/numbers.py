@@ -122,8 +122,10 @@ def logcumsumexp(input, dim, *, out=None):
 
 def renorm(input, p, dim, maxnorm, *, out=None):
     """Each slice along `dim` scaled down to the p-norm `maxnorm` where its norm is larger."""
-    if not input.is_floating_point():
-        raise RuntimeError(f"renorm: expected a floating point tensor, got {input.dtype}")
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(
+            f"renorm: expected a floating point or complex tensor, got {input.dtype}"
+        )
     if input.dim() < 2:
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions"

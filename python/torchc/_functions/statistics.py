@@ -3,7 +3,7 @@
 import math
 
 from torchc import _C
-from torchc._results import given, given_all, named, wrapped
+from torchc._results import given, given_all, named, real_type, wrapped
 
 # ---- covariances
 
@@ -43,8 +43,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     if input.dtype is _C.bool:
         raise RuntimeError("cov: bool dtype is not supported for input")
     x = input if input.dim() == 2 else input.reshape(1, input.numel())
-    if not x.is_floating_point():
-        x = x.to(_C.get_default_dtype())
+    x = x.to(real_type(x))
     n = x.shape[1]
     w = None
     if fweights is not None:
@@ -72,7 +71,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 
         warnings.warn("cov(): degrees of freedom is <= 0.", stacklevel=2)
     d = x - mean
-    c = (d if w is None else d * w) @ d.mT
+    c = (d if w is None else d * w) @ _C.conj(d.mT)
     c = c / (norm if isinstance(norm, _C.Tensor) else _C.full((), norm, dtype=x.dtype))
     return c.squeeze()
 
@@ -86,8 +85,11 @@ def corrcoef(input):
     c = cov(input)
     if c.dim() == 0:
         return c / c
-    deviation = c.diagonal().sqrt()
-    return (c / deviation.unsqueeze(-1) / deviation.unsqueeze(0)).clamp(-1, 1)
+    deviation = _C.real(c.diagonal()).sqrt()
+    c = c / deviation.unsqueeze(-1) / deviation.unsqueeze(0)
+    if c.is_complex():
+        return _C.complex(_C.real(c).clamp(-1, 1), _C.imag(c).clamp(-1, 1))
+    return c.clamp(-1, 1)
 
 
 # ---- quantiles

@@ -37,11 +37,12 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def vecdot(x, y, *, dim=-1, out=None):
-    """Sums of products along `dim`; the shapes broadcast. One dtype."""
+    """Sums of the products conj(x) y along `dim`; the shapes broadcast. One dtype."""
     check_same_type("linalg.vecdot", x, y, ("x", "y"))
     x, y = _C.broadcast_tensors([x, y])
     return given(
-        (x.movedim(dim, -1).unsqueeze(-2) @ y.movedim(dim, -1).unsqueeze(-1))[..., 0, 0], out
+        (_C.conj(x).movedim(dim, -1).unsqueeze(-2) @ y.movedim(dim, -1).unsqueeze(-1))[..., 0, 0],
+        out,
     )
 
 

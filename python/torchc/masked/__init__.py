@@ -7,6 +7,7 @@ reduction gives what it starts from: 0, 1, an infinity, or NaN for means.
 import math
 
 from torchc import _C
+from torchc._results import real_type
 
 __all__ = [
     "amax",
@@ -45,9 +46,13 @@ def _filled(input, mask, value):
     return input if mask is None else _C.where(_mask_of(input, mask), input, value)
 
 
+def _inexact(dtype):
+    return dtype.is_floating_point or dtype.is_complex
+
+
 def _extreme(dtype, largest):
     """What a maximum (not `largest`) or a minimum starts from."""
-    if dtype.is_floating_point:
+    if _inexact(dtype):
         return math.inf if largest else -math.inf
     if dtype is _C.bool:
         return largest
@@ -76,7 +81,7 @@ def _dims(dim, rank):
 
 def _wide(input, dtype):
     """The type of sums: int64 for integers."""
-    return dtype or (input.dtype if input.is_floating_point() else _C.int64)
+    return dtype or (input.dtype if _inexact(input.dtype) else _C.int64)
 
 
 def sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
@@ -144,12 +149,12 @@ def mean(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     """The lower median along `dim`; ValueError for rows of integers of which nothing is left."""
     kind = dtype or input.dtype
-    x = input.to(kind if kind.is_floating_point else _C.float32)
+    x = input.to(kind if _inexact(kind) else _C.float32)
     d = _dims(dim, input.dim())[0]
     if mask is None:
         return x.nanmedian(d, keepdim)[0].to(kind)
     found = _filled(x, mask, math.nan).nanmedian(d, keepdim)[0]
-    if not kind.is_floating_point and bool(found.isnan().any()):
+    if not _inexact(kind) and bool(found.isnan().any()):
         raise ValueError(
             "masked median expected no fully masked out rows if dtype is not floating point"
         )
@@ -159,7 +164,7 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
 def logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """log(sum(exp(input))) along `dim`."""
     x = _filled(input, mask, _extreme(input.dtype, False))
-    x = x if x.is_floating_point() else x.to(_C.get_default_dtype())
+    x = x.to(real_type(x))
     return x.logsumexp(_dims(dim, input.dim()), keepdim).to(dtype or input.dtype)
 
 
@@ -188,11 +193,11 @@ def _variance(input, dim, unbiased, correction, keepdim, dtype, mask):
     if correction is None:
         correction = 0 if unbiased is False else 1
     kind = dtype or input.dtype
-    kind = kind if kind.is_floating_point else _C.float32
+    kind = kind if _inexact(kind) else _C.float32
     count = _count(input, dim, True, mask)
     centre = sum(input, dim, keepdim=True, dtype=kind, mask=mask) / count
     d = input.to(kind) - centre
-    total = sum(d * d, dim, keepdim=keepdim, dtype=kind, mask=mask)
+    total = sum(d * _C.conj(d), dim, keepdim=keepdim, dtype=kind, mask=mask)
     free = (count.reshape(total.shape) - correction).clamp_min(0)
     return (total / free).to(kind)
 

@@ -3,7 +3,7 @@
 import math
 
 from torchc import _C
-from torchc._results import given, in_place
+from torchc._results import given, in_place, real_type
 from torchc.autograd.function import Function
 from torchc.special._real import checked, pair
 
@@ -125,9 +125,7 @@ def polygamma(n, input, *, out=None):
         if input.requires_grad and _C.is_grad_enabled():
             return given(kind.apply(input), out)
         return given(_C.polygamma(n, input), out)
-    dtype = checked(
-        "polygamma", input.dtype if input.is_floating_point() else _C.get_default_dtype(), True
-    )
+    dtype = checked("polygamma", real_type(input), True)
     x = input.double()
     sign = 1.0 if n % 2 else -1.0
     value = (

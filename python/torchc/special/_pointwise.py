@@ -3,7 +3,7 @@
 import math
 
 from torchc import _C
-from torchc._results import given
+from torchc._results import given, real_type
 
 erf, erfc, erfinv, exp2, expm1, log1p = _C.erf, _C.erfc, _C.erfinv, _C.exp2, _C.expm1, _C.log1p
 expit, digamma, psi, gammaln = _C.sigmoid, _C.digamma, _C.digamma, _C.lgamma
@@ -21,14 +21,17 @@ def log_softmax(input, dim, *, dtype=None):
     return _C.log_softmax(input, dim, dtype=dtype)
 
 
-def _real(input):
-    """`input`, integers as the default float type."""
-    return input if input.is_floating_point() else input.to(_C.get_default_dtype())
+def _real(op, input):
+    """`input`, integers as the default float type. Raises NotImplementedError for complex numbers."""
+    if input.is_complex():
+        kind = str(input.dtype).rpartition(".")[2]
+        raise NotImplementedError(f"\"special_{op}\" not implemented for '{kind}'")
+    return input.to(real_type(input))
 
 
 def entr(input, *, out=None):
     """-x * log(x): 0 at 0, -inf below it."""
-    x = _real(input)
+    x = _real("entr", input)
     positive = x > 0
     terms = -x * _C.where(positive, x, 1.0).log()
     outside = _C.where(x == 0, 0.0, _C.where(x < 0, -math.inf, x))
@@ -37,12 +40,12 @@ def entr(input, *, out=None):
 
 def ndtr(input, *, out=None):
     """Distribution function of the standard normal distribution."""
-    return given(0.5 * _C.erfc(_real(input) * -math.sqrt(0.5)), out)
+    return given(0.5 * _C.erfc(_real("ndtr", input) * -math.sqrt(0.5)), out)
 
 
 def ndtri(input, *, out=None):
     """Inverse of `ndtr`: -inf at 0, inf at 1, NaN outside."""
-    x = _real(input)
+    x = _real("ndtri", input)
     y = x.double()
     lower = y < 0.5
     tail = _C.where(lower, y, 1 - y)
