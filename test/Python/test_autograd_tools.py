@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
 
-from torchc.autograd import Function, functional, gradcheck  # noqa: E402
+from torchc.autograd import Function, functional, gradcheck, gradgradcheck  # noqa: E402
 from torchc.autograd.graph import (  # noqa: E402
     disable_saved_tensors_hooks,
     save_on_cpu,
@@ -79,6 +79,28 @@ def test_functional_matches_formulas():
         functional.jacobian(lambda x: torch.ones(2), x, strict=True)
     y = leaf(2.0)
     assert functional.jacobian(lambda x: x * x * x, y, create_graph=True).requires_grad
+
+
+def test_gradcheck_of_complex_functions():
+    class Scaled(Function):
+        """z times c; its gradient is g times `factor`: conj(c) is right."""
+
+        @staticmethod
+        def forward(ctx, z, c, factor):
+            ctx.factor = factor
+            return z * c
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.factor, None, None
+
+    z = torch.tensor([1 + 2j, 0.5 - 1j], dtype=torch.complex128, requires_grad=True)
+    x = torch.tensor([0.3, -2.0], dtype=torch.float64, requires_grad=True)
+    assert gradcheck(lambda z: Scaled.apply(z, 2 + 1j, 2 - 1j), (z,))
+    assert not gradcheck(lambda z: Scaled.apply(z, 2 + 1j, 2 + 1j), (z,), raise_exception=False)
+    for f in (lambda z, x: z * z * x, lambda z, x: (z.abs() * x, z.conj() * z * z)):
+        assert gradcheck(f, (z, x))
+        assert gradgradcheck(f, (z, x))
 
 
 def test_gradcheck_finds_a_wrong_derivative():

@@ -17,7 +17,23 @@ def _outputs(value) -> tuple:
     items = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not all(isinstance(o, _C.Tensor) for o in items):
         raise ValueError("gradcheck expects the function to return tensors")
-    return tuple(o for o in items if o.is_floating_point())
+    return tuple(o for o in items if o.is_floating_point() or o.is_complex())
+
+
+def _of_real_numbers(func, args):
+    """`func` and `args` with pairs of parts in the place of complex inputs that are checked, and of complex outputs."""
+    checked = [isinstance(a, _C.Tensor) and a.requires_grad and a.is_complex() for a in args]
+
+    def real(*parts):
+        with torchc.enable_grad():  # a function that differentiates asks what needs gradients
+            own = [_C.view_as_complex(p) if c else p for p, c in zip(parts, checked, strict=True)]
+        return tuple(_C.view_as_real(o) if o.is_complex() else o for o in _outputs(func(*own)))
+
+    parts = (
+        _C.view_as_real(a.detach()).requires_grad_() if c else a
+        for a, c in zip(args, checked, strict=True)
+    )
+    return real, tuple(parts)
 
 
 def _numerical(func, args, i: int, eps: float) -> list:
@@ -53,6 +69,7 @@ def _analytical(output, x, retain=True):
 
 
 def _check(func, args, eps, atol, rtol, nondet_tol):
+    func, args = _of_real_numbers(func, args)
     outputs = _outputs(func(*args))
     if not any(o.requires_grad for o in outputs):
         raise ValueError("gradcheck: no output of the function requires a gradient")
@@ -98,7 +115,9 @@ def gradcheck(
     fast_mode=False,
     masked=None,
 ) -> bool:
-    """Whether the gradients of `func` at `inputs` agree with finite differences; for float64 inputs.
+    """Whether the gradients of `func` at `inputs` agree with finite differences; for float64 and complex128.
+
+    Complex inputs and outputs count as their two parts.
 
     Args:
         func: takes the inputs, returns a tensor or a tuple of them.
