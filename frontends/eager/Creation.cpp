@@ -43,12 +43,18 @@ TensorImpl *arange(Resolved &r) {
   Scalar start = Scalar::fromAttr(r.attr(1)), step = Scalar::fromAttr(r.attr(2));
   bool exact = !start.isFloat() && !step.isFloat();
   Tensor wide(newTensor(exact ? DType::I64 : DType::F64, r.type.dims));
-  for (int64_t i = 0; i < wide->numel; i++)
-    if (exact)
-      reinterpret_cast<int64_t *>(wide->data)[i] =
-          int64_t(uint64_t(start.toInt()) + uint64_t(i) * uint64_t(step.toInt()));
-    else
-      reinterpret_cast<double *>(wide->data)[i] = start.toDouble() + double(i) * step.toDouble();
+  int64_t n = wide->numel;
+  if (exact) {
+    auto *to = reinterpret_cast<uint64_t *>(wide->data);
+    auto from = uint64_t(start.toInt()), by = uint64_t(step.toInt());
+    for (int64_t i = 0; i < n; i++, from += by)
+      to[i] = from;
+  } else {
+    auto *to = reinterpret_cast<double *>(wide->data);
+    double from = start.toDouble(), by = step.toDouble();
+    for (int64_t i = 0; i < n; i++)
+      to[i] = from + double(i) * by;
+  }
   return contiguousAs(wide.impl(), r.type.dtype);
 }
 

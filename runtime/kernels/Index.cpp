@@ -67,13 +67,18 @@ template <class I> int64_t resolve(I raw, int64_t bound) { return raw < 0 ? int6
 /// Checks n indices; those before `position` have been seen already.
 template <class I>
 bool inRange(const I *p, int64_t stride, int64_t n, int64_t low, int64_t bound, int64_t position, IndexFault *fault) {
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t v = p[i * stride];
-    if (TORCHC_LIKELY(v >= low && v < bound))
-      continue;
-    if (fault)
-      *fault = {v, position + i};
-    return false;
+  // A block is looked through for its first fault only if it has one: most loops are free of branches.
+  for (int64_t block = 0; block < n; block += 512) {
+    int64_t end = std::min<int64_t>(block + 512, n);
+    bool ok = true;
+    for (int64_t i = block; i < end; ++i)
+      ok &= (p[i * stride] >= low) & (p[i * stride] < bound);
+    for (int64_t i = block; !ok && i < end; ++i)
+      if (int64_t v = p[i * stride]; v < low || v >= bound) {
+        if (fault)
+          *fault = {v, position + i};
+        return false;
+      }
   }
   return true;
 }
@@ -98,22 +103,25 @@ KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, i
     auto *ix = static_cast<const I *>(index.data);
     auto *from = static_cast<const char *>(src);
     auto *to = static_cast<char *>(out);
-    auto rows = [&](int64_t b, int64_t e, auto copy) {
-      for (int64_t r = b, o = b / index.size, i = b % index.size; r < e; ++r) {
-        int64_t v = resolve(ix[i * index.stride], bound);
-        copy(to + r * innerBytes, from + (o * bound + v) * innerBytes);
-        if (++i == index.size)
-          i = 0, ++o;
+    auto rows = [&](int64_t b, int64_t e, auto bytes) { // a constant size makes memcpy one move
+      for (int64_t r = b; r < e;) {
+        int64_t i = r % index.size, n = std::min(e - r, index.size - i);
+        const I *p = ix + i * index.stride;
+        const char *base = from + r / index.size * bound * bytes;
+        char *d = to + r * bytes;
+        for (int64_t k = 0; k < n; ++k, d += bytes)
+          std::memcpy(d, base + resolve(p[k * index.stride], bound) * bytes, size_t(bytes));
+        r += n;
       }
     };
     if (innerBytes == 0 || index.size == 0)
       return KernelStatus::Ok;
     int64_t grain = std::max<int64_t>(1, elementwiseGrain * 4 / innerBytes);
     parallelFor(0, outer * index.size, grain, [&](int64_t b, int64_t e) {
-      switch (innerBytes) { // a constant size makes memcpy one move
-      case 4: return rows(b, e, [](char *d, const char *s) { std::memcpy(d, s, 4); });
-      case 8: return rows(b, e, [](char *d, const char *s) { std::memcpy(d, s, 8); });
-      default: return rows(b, e, [=](char *d, const char *s) { std::memcpy(d, s, size_t(innerBytes)); });
+      switch (innerBytes) {
+      case 4: return rows(b, e, std::integral_constant<int64_t, 4>());
+      case 8: return rows(b, e, std::integral_constant<int64_t, 8>());
+      default: return rows(b, e, innerBytes);
       }
     });
     return KernelStatus::Ok;
