@@ -208,10 +208,11 @@ template <class T> struct Gemm {
       for (int64_t n = 0; n < g.n; n += ks.columns) {
         T *chain = chains + n * a.count;
         Out out{cAt(begin, n), g.cRow, k0 ? 2 : 0};
-        if (done + depth < k)
+        bool ends = done + depth >= k; // not by addresses: without chains theirs may be what follows the scratch memory
+        if (!ends)
           out = {chain, ks.columns, 0};
         out.flags |= done ? 1 : 0;
-        part(a, n, k0 + done, depth, out, out.c == chain ? ks.columns : validAt(n), chain);
+        part(a, n, k0 + done, depth, out, ends ? validAt(n) : ks.columns, chain);
       }
     }
   }

@@ -225,3 +225,26 @@ TEST(CodegenGemm, ThreadsAndBatches) {
   }
   EXPECT_EQ(float(c1.get(m * n + 3 * n + 5).f), chainN3(x, y));
 }
+
+TEST(CodegenGemm, CMayFollowTheScratchMemory) {
+  // As a heap may lay them out: no row of C is taken for scratch memory, whatever its distance.
+  constexpr int64_t m = 24, n = 24, guard = 64;
+  std::vector<float> a(m, 2), b(n, 3);
+  for (const PackTable *table : runnableTables()) {
+    GemmKernels ks = kernelsOf(table, DType::F32);
+    GemmCall call{DType::F32, m, n, 1, a.data(), 1, 1, b.data(), n, 1, nullptr, n};
+    size_t bytes = gemmScratchBytes(ks, call);
+    for (int64_t gap = 0; gap <= m * n; gap += 4) {
+      std::vector<float> memory(16 + bytes / 4 + size_t(gap + m * n + guard), 7);
+      char *scratch = reinterpret_cast<char *>(memory.data());
+      scratch += (64 - reinterpret_cast<uintptr_t>(scratch) % 64) % 64;
+      float *c = reinterpret_cast<float *>(scratch + bytes) + gap;
+      call.c = c;
+      gemmRows(ks, call, 0, m, scratch);
+      for (int64_t i = 0; i < m * n; ++i)
+        ASSERT_EQ(c[i], 6) << gap;
+      for (int64_t i = m * n; i < m * n + guard - 16; ++i)
+        ASSERT_EQ(c[i], 7) << "a write behind C, which begins " << gap << " elements behind the scratch memory";
+    }
+  }
+}
