@@ -64,6 +64,39 @@ def Torchc_AttentionMaskedOp : AttentionBase<"attention_masked", (ins AnyRankedT
   let vjpSaves = ["query", "key", "value", "extra"];
 }
 
+// Layer and batch normalisation (N6; rules/Norm.h); the parameters run along `axes`.
+class NormOp<string mnemonic, dag statistics, dag attrs> : Torchc_Op<mnemonic> {
+  let family = FusedFamily;
+  let arguments = !con((ins AnyRankedTensor:$x, AnyRankedTensor:$w, AnyRankedTensor:$b), statistics,
+                       (ins DenseI64ArrayAttr:$axes, F64Attr:$eps), attrs);
+  let shape = NormShape;
+  let promote = CommonFloat;
+}
+def Torchc_LayerNormOp : NormOp<"layer_norm", (ins), (ins)> {
+  let summary = "(x - mean) / sqrt(var + eps) over the axes of the parameters, times w plus b in one rounding";
+  let decompose = "layerNorm";
+  let vjpFn = "layerNormVjp";
+  let vjpSaves = ["x", "w"];
+}
+// `training`: mean and var are those of x over all other axes, and the derivative follows them.
+def Torchc_BatchNormOp : NormOp<"batch_norm", (ins AnyRankedTensor:$mean, AnyRankedTensor:$var), (ins BoolAttr:$training)> {
+  let summary = "(x - mean) / sqrt(var + eps) with a mean and variance for each channel, times w plus b in one rounding";
+  let decompose = "batchNorm";
+  let vjpFn = "batchNormVjp";
+  let vjpSaves = ["x", "w", "mean", "var"];
+}
+
+// u: uniform random numbers (N9).
+def Torchc_DropoutOp : Torchc_Op<"dropout"> {
+  let summary = "x / (1 - p) where u < 1 - p, else 0";
+  let family = FusedFamily;
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$u, F64Attr:$p);
+  let shape = BroadcastShape;
+  let decompose = "dropout";
+  let vjpFn = "dropoutVjp";
+  let vjpSaves = ["u"];
+}
+
 def Torchc_BceOp : Torchc_Op<"bce"> {
   let summary = "-(t * log(x) + (1 - t) * log(1 - x)), logarithms at least -100";
   let family = FusedFamily;

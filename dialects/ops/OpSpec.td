@@ -88,6 +88,8 @@ def ConvShape        : ShapeRule<"Conv", "shapes: (N, C, *) with (M, C / groups,
 def PoolShape        : ShapeRule<"Pool", "shapes: (N, C, *) gives (N, C, *out), out = (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1 rounded down, or up with ceil_mode.">;
 def AttentionShape   : ShapeRule<"Attention", "shapes: queries (*, l, e), keys (*, s, e), values (*, s, v) give (*, l, v).">;
 
+def NormShape        : ShapeRule<"Norm", "shapes: the result has the input's.">;
+
 class Family<string n> { string cppName = n; }
 foreach n = ["Elementwise", "Cast", "Reduction", "Contraction", "View", "Indexing", "Creation", "Random", "Fused",
              "Library", "Pooling"] in

@@ -7,6 +7,7 @@
 //     V op(OpId, const V *operands, int n, std::initializer_list<Attr> attrs);   // variadic ops
 //     Dims dims(const V &);
 //     DType dtype(const V &);
+//     bool differentiable() const;                       // may what is built be differentiated again?
 //   };
 //   struct C {                                           // one application of the op that is differentiated
 //     const V &operand(int i) const;                     // only those the record saves
@@ -41,6 +42,10 @@ inline Attr ints(const Dims &d) { return Attr::ints(d.data(), uint32_t(d.size())
 
 template <class B> typename B::V zeros(B &b, const Dims &dims, DType dtype) {
   return b.op(OpId::Full, {}, {ints(dims), Attr::number(0.0), Attr::dtype(dtype)});
+}
+
+template <class B> typename B::V castTo(B &b, const typename B::V &v, DType t) {
+  return b.dtype(v) == t ? v : b.op(OpId::Cast, {v}, {Attr::dtype(t)});
 }
 
 /// f16 and bf16 values in f32, others as they are (N6).

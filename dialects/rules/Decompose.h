@@ -3,6 +3,7 @@
 #pragma once
 #include "dialects/rules/Attention.h"
 #include "dialects/rules/Builder.h"
+#include "dialects/rules/Norm.h"
 
 namespace torchc {
 namespace rules {
@@ -19,10 +20,6 @@ template <class B> SoftmaxParts<B> softmaxParts(B &b, const typename B::V &x, in
   auto e = b.op(OpId::Exp, {d});
   auto s = b.op(OpId::Sum, {e}, {dims, keep});
   return {d, e, s};
-}
-
-template <class B> typename B::V castTo(B &b, const typename B::V &v, DType t) {
-  return b.dtype(v) == t ? v : b.op(OpId::Cast, {v}, {Attr::dtype(t)});
 }
 
 /// dim in [0, max(rank, 1)); a shape without elements has nothing to normalise.
@@ -92,6 +89,15 @@ typename B::V bce(B &b, const typename B::V &givenX, const typename B::V &givenT
   auto on = b.op(OpId::ClampMin, {b.op(OpId::Log, {x}), -100.0});
   auto left = b.op(OpId::Mul, {b.op(OpId::Sub, {t, 1.0}), off});
   return castTo(b, b.op(OpId::Sub, {left, b.op(OpId::Mul, {t, on})}), result);
+}
+
+/// y = x * (u < 1 - p ? 1 / (1 - p) : 0), the factor in f32 (N9).
+template <class B>
+typename B::V dropout(B &b, const typename B::V &givenX, const typename B::V &u, const Attr *attrs, DType result) {
+  double keep = 1 - attrs[0].f;
+  auto scale = b.op(OpId::Full, {}, {ints(Dims()), Attr::number(1 / keep), Attr::dtype(DType::F32)});
+  auto factor = b.op(OpId::Where, {b.op(OpId::Lt, {u, keep}), scale, 0.0});
+  return castTo(b, b.op(OpId::Mul, {castTo(b, givenX, computeType(result)), factor}), result);
 }
 
 } // namespace rules

@@ -478,6 +478,26 @@ bool inferAttention(const Call &c) {
   return true;
 }
 
+/// Parameters have the sizes of the input along `axes`.
+bool inferNorm(const Call &c) {
+  const Dims &x = c.dims(0);
+  Dims axes = c.list(0), sizes;
+  int64_t last = -1;
+  for (int64_t d : axes) {
+    if (d <= last || d >= x.size())
+      return c.fail(ErrorKind::Index, "expected ascending axes below " + str(x.size()) + ", got " + axes.str());
+    last = d;
+    sizes.push(x[int(d)]);
+  }
+  for (int i = 1; i < c.n; i++)
+    if (!(c.dims(i) == sizes))
+      return c.fail(ErrorKind::Runtime, "expected " + std::string(c.info.operands[i]) + " of shape " + sizes.str() +
+                                            ", got " + c.dims(i).str());
+  c.out.dtype = promote(c.info.promote, c.in, c.n, c.defaultDType).result;
+  c.out.dims = x;
+  return true;
+}
+
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
 constexpr Rule rules[] = {
@@ -487,7 +507,7 @@ constexpr Rule rules[] = {
     inferRandom,      inferLike,        inferRandomInt,       inferSort,      inferMode,        inferSearch,
     inferWindowOp,    inferWindowOp,    inferWindowOp,        inferWindowOp,  inferWindowOp,    inferWindowOp,
     inferWindowOp,    inferAsStrided,   inferAsStridedUpdate, inferScan,      inferAttention,   inferRealParts,
-    inferComplexPairs};
+    inferComplexPairs, inferNorm};
 
 const char *attrKind(AttrTag tag) {
   constexpr const char *names[] = {"a number", "a bool",   "an int",         "a float",  "a string",

@@ -71,7 +71,8 @@ enum class ShapeRule : uint8_t {
   Scan,
   Attention,
   RealParts,
-  ComplexPairs
+  ComplexPairs,
+  Norm
 };
 
 enum OpFlag : uint32_t {
@@ -92,7 +93,7 @@ struct AttrInfo {
 
 /// Bit of `saves` that stands for the op's result.
 inline constexpr uint16_t savesResult = 1u << 15;
-inline constexpr int maxFixedOperands = 4;
+inline constexpr int maxFixedOperands = 5;
 
 struct OpInfo {
   const char *name;

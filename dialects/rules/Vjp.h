@@ -4,6 +4,7 @@
 #pragma once
 #include "dialects/rules/Attention.h"
 #include "dialects/rules/Builder.h"
+#include "dialects/rules/Norm.h"
 #include "dialects/rules/VjpPointwise.h"
 #include "dialects/rules/VjpWindow.h"
 
@@ -252,6 +253,11 @@ template <class B, class C> typename B::V logSoftmaxVjp(B &b, const C &c, const 
   int64_t dim = c.attr(0).i < 0 ? c.attr(0).i + (c.resultDims().size() ? c.resultDims().size() : 1) : c.attr(0).i;
   auto s = b.op(OpId::Sum, {gm}, {Attr::ints(&dim, 1), Attr::boolean(true)});
   return b.op(OpId::Sub, {gm, b.op(OpId::Mul, {b.op(OpId::Exp, {y}), s})});
+}
+
+/// The same factor on the cotangent; none for the random numbers.
+template <class B, class C> typename B::V dropoutVjp(B &b, const C &c, const typename B::V &g, int operand) {
+  return operand ? typename B::V() : b.op(OpId::Dropout, {g, c.operand(1)}, {c.attr(0)});
 }
 
 } // namespace rules

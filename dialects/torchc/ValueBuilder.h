@@ -34,6 +34,7 @@ public:
 
   Dims dims(const V &v) { return dimsOf(mlir::cast<mlir::RankedTensorType>(v.getType())); }
   DType dtype(const V &v) { return *dtypeOf(mlir::cast<mlir::RankedTensorType>(v.getType()).getElementType()); }
+  bool differentiable() const { return true; }
   /// A 0-d constant; `number` is an Int, Float or Bool attribute.
   V number(const Attr &number, DType type);
   V cast(V v, DType type);

@@ -470,7 +470,9 @@ EagerValue derivative(Node *n, int operand, EagerBuilder &b, const NodeContext &
 
 template <class F> void Pass::runOp(Node *n, const Tensor &g, F deliver) {
   NodeContext context(n, g);
-  EagerBuilder builder{g->device};
+  CommonParts common;
+  bool shares = *opInfo(n->op).decompose && !isGradEnabled();
+  EagerBuilder builder{g->device, shares ? &common : nullptr};
   EagerValue cotangent(g);
   for (int i = 0; i < int(n->numInputs); i++) {
     NodeInput &in = n->inputs()[i];

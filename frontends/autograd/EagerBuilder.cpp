@@ -62,11 +62,45 @@ Operand toOperand(const EagerValue &v) { return v.isNumber ? Operand(v.number) :
 } // namespace
 
 EagerValue EagerBuilder::op(OpId id, std::initializer_list<OpArg<V>> args, std::initializer_list<Attr> attrs) {
+  if (common) {
+    EagerValue values[maxFixedOperands];
+    int n = 0;
+    for (const OpArg<V> &a : args)
+      values[n++] = a.value ? *a.value : EagerValue(Scalar::fromAttr(a.number));
+    return common->of(id, values, n, List<Attr>(attrs.begin(), attrs.size()),
+                      [&] { return EagerBuilder{device}.op(id, args, attrs); });
+  }
   Operand operands[maxFixedOperands];
   int n = 0;
   for (const OpArg<V> &a : args)
     operands[n++] = a.value ? toOperand(*a.value) : Operand(Scalar::fromAttr(a.number));
   return run(id, operands, n, attrs, device);
+}
+
+static bool sameValue(const EagerValue &x, const EagerValue &y) {
+  if (x.isNumber != y.isNumber)
+    return false;
+  return x.isNumber ? x.number.attr() == y.number.attr() : x.tensor.same(y.tensor);
+}
+
+const EagerValue *CommonParts::find(OpId op, const EagerValue *operands, int n, List<Attr> attrs) const {
+  for (const Part &p : parts)
+    if (p.op == op && std::equal(p.operands.begin(), p.operands.end(), operands, operands + n, sameValue) &&
+        std::equal(p.attrs.begin(), p.attrs.end(), attrs.begin(), attrs.end()))
+      return &p.result;
+  return nullptr;
+}
+
+void CommonParts::add(OpId op, const EagerValue *operands, int n, List<Attr> attrs, const EagerValue &result) {
+  Part p{op, {operands, operands + n}, {attrs.begin(), attrs.end()}, {}, result};
+  for (Attr &a : p.attrs)
+    if (a.tag == AttrTag::IntList) {
+      p.lists.emplace_back(a.list, a.list + a.size);
+      a.list = p.lists.back().data(); // stays where it is when the outer vectors grow
+    } else if (a.tag == AttrTag::Str) {
+      return; // rules have none: not worth keeping
+    }
+  parts.push_back(std::move(p));
 }
 
 EagerValue EagerBuilder::op(OpId id, const V *values, int n, std::initializer_list<Attr> attrs) {

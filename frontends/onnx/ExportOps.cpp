@@ -201,6 +201,17 @@ V attentionOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &
   return b.cast(attention.whole(), type.dtype);
 }
 
+V layerNormOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  if (b.opset < 17)
+    return V();
+  return b.node("LayerNormalization", in, type, {{"axis", a[0].list[0]}, {"epsilon", a[1].f}});
+}
+
+/// With given statistics; training is written out.
+V batchNormOp(GraphBuilder &b, const Ins &in, const Attrs &a, const TensorType &type) {
+  return a[2].i ? V() : b.node("BatchNormalization", in, type, {{"epsilon", a[1].f}});
+}
+
 std::vector<int64_t> bothSides(const Attr &padding) {
   std::vector<int64_t> pads = listOf(padding);
   pads.insert(pads.end(), padding.list, padding.list + padding.size);
@@ -326,6 +337,8 @@ constexpr Row rows[] = {
     {OpId::Cumsum, cumsumOp},
     {OpId::Attention, attentionOp},
     {OpId::AttentionMasked, attentionOp},
+    {OpId::LayerNorm, layerNormOp},
+    {OpId::BatchNorm, batchNormOp},
     {OpId::Dot,
      [](GraphBuilder &b, const Ins &in, const Attrs &, const TensorType &t) { return b.node("MatMul", in, t); }},
 };

@@ -209,8 +209,8 @@ void readArguments(OpModel &op) {
       PrintFatalError(op.record, "'" + op.name + "': attribute kind " + def->getName() + " is not known");
     op.attrs.push_back({name, tag});
   }
-  if (op.operands.size() > 4)
-    PrintFatalError(op.record, "'" + op.name + "' has more than 4 operands");
+  if (op.operands.size() > 5)
+    PrintFatalError(op.record, "'" + op.name + "' has more than 5 operands");
 }
 
 std::vector<ApiModel> readApi(const Record *r) {

@@ -42,6 +42,16 @@ Tensor affine(const Tensor &y, const OptTensor &weight, const OptTensor &bias) {
   return bias.defined() ? add(y, wide(bias)) : y;
 }
 
+Tensor ofShape(const Tensor &t, const Dims &shape) { return t->dims() == shape ? t : reshaped(t, shape); }
+
+/// Weight and bias as operands of an op that has both: 1 and -0 in fma(y, w, b) leave every bit of y * w, y + b and y.
+struct Parameters {
+  Tensor weight, bias;
+  Parameters(const Tensor &x, const OptTensor &w, const OptTensor &b, const Dims &shape)
+      : weight(w.defined() ? ofShape(wide(w), shape) : fullTensor(shape, 1.0, x->dtype, x->device)),
+        bias(b.defined() ? ofShape(wide(b), shape) : fullTensor(shape, -0.0, x->dtype, x->device)) {}
+};
+
 /// A vector of channels as [1, C, 1, ...].
 OptTensor alongChannels(const OptTensor &v, const Tensor &x) {
   if (!v.defined())
@@ -98,9 +108,9 @@ Tensor layerNorm(const Tensor &input, IntList shape, const OptTensor &weight, co
   Dims axes = lastAxes("layer_norm", input, shape, weight, bias);
   if (isComplex(input->dtype))
     unsupported("\"layer_norm\" not implemented for '" + std::string(torchName(input->dtype)) + "'");
-  Spread s = spreadOf(wide(input), axes);
-  Tensor y = mul(s.distance, reciprocalRoot(div(s.squares, s.n), eps));
-  return as(affine(y, weight, bias), input->dtype);
+  Tensor x = wide(input);
+  Parameters p(x, weight, bias, Dims(shape.data(), int(shape.size())));
+  return as(callOp(OpId::LayerNorm, {x, p.weight, p.bias}, {attr(axes), Attr::number(eps)}), input->dtype);
 }
 
 Tensor rmsNorm(const Tensor &input, IntList shape, const OptTensor &weight, std::optional<double> eps) {
@@ -149,22 +159,27 @@ Tensor batchNorm(const Tensor &input, const OptTensor &weight, const OptTensor &
   checkChannels("batch_norm", runningVar, channels, "running_var");
   if (!training && !(runningMean.defined() && runningVar.defined()))
     fail("Expected running_mean and running_var to be defined when training=False");
-  Tensor x = wide(input), distance, var;
+  Tensor x = wide(input), mean, var;
+  Dims shape{channels}, along{1};
   if (training) {
+    NoGradGuard quiet;
     Dims axes = allAxes(input->rank);
     axes.erase(1);
     Spread s = spreadOf(x, axes);
-    distance = s.distance;
-    var = div(s.squares, s.n);
-    NoGradGuard quiet;
+    mean = reshaped(s.mean, shape);
+    var = reshaped(div(s.squares, s.n), shape);
     update(runningMean, s.mean, momentum);
     update(runningVar, div(s.squares, std::max(0.0, s.n - 1)), momentum);
   } else {
-    distance = sub(x, wide(alongChannels(runningMean, x)));
-    var = wide(alongChannels(runningVar, x));
+    // Copies where a tape keeps them: a step of training in between may change the running ones.
+    auto kept = [](const Tensor &t) { return isGradEnabled() ? callOp(OpId::Cast, {t}, {Attr::dtype(t->dtype)}) : t; };
+    mean = ofShape(kept(wide(runningMean)), shape);
+    var = ofShape(kept(wide(runningVar)), shape);
   }
-  Tensor y = mul(distance, reciprocalRoot(var, eps));
-  return as(affine(y, alongChannels(weight, x), alongChannels(bias, x)), input->dtype);
+  Parameters p(x, weight, bias, shape);
+  Tensor y = callOp(OpId::BatchNorm, {x, p.weight, p.bias, mean, var},
+                    {attr(along), Attr::number(eps), Attr::boolean(training)});
+  return as(y, input->dtype);
 }
 
 /// keep = u < f32(1 - p), y = x * (keep ? f32(1 / (1 - p)) : +0); p = 1 gives x * 0 (N9).
@@ -177,8 +192,7 @@ Tensor dropoutOf(const Tensor &input, double p, bool train, Out out) {
   if (p == 1)
     return deliver(as(mul(x, 0.0), input->dtype), out);
   Tensor u = randLike(input, DType::F32, {}, false);
-  Tensor factor = as(where(lt(u, 1 - p), 1 / (1 - p), 0.0), DType::F32);
-  return deliver(as(mul(x, factor), input->dtype), out);
+  return deliver(as(callOp(OpId::Dropout, {x, u}, {Attr::number(p)}), input->dtype), out);
 }
 
 } // namespace torchc::composite

@@ -184,6 +184,70 @@ def _channels(v: Tensor | None, x: Tensor) -> Tensor | None:
     return ops.reshape(v, [v.numel() if i == 1 else 1 for i in range(x.ndim)])
 
 
+def _own_statistics(x: Tensor, axes: Sequence[int], eps: float) -> tuple[Tensor, Tensor]:
+    """(x - mean) * rstd and rstd."""
+    _, distance, squares, n = _spread(x, axes)
+    rstd = rsqrt(add(ops.div(squares, n), eps))
+    return mul(distance, rstd), rstd
+
+
+def _along(v: Tensor | None, x: Tensor, axes: Sequence[int]) -> Tensor | None:
+    """A parameter that runs along `axes` as an operand of x, in the op-math type."""
+    if v is None:
+        return None
+    return ops.reshape(_wide(v), [x.shape[i] if i in axes else 1 for i in range(x.ndim)])
+
+
+def _normed(
+    x: Tensor,
+    w: Tensor | None,
+    b: Tensor | None,
+    along: Sequence[int],
+    axes: Sequence[int],
+    eps: float,
+    given: tuple[Tensor, Tensor] | None = None,
+) -> Tensor:
+    """One op: x normalised over `axes`, or by a given mean and variance, its parameters along
+    `along`."""
+    parameters = [None if v is None else _wide(v) for v in (w, b)]
+    with no_grad():
+        if given is None:
+            y, _ = _own_statistics(x, axes, eps)
+        else:
+            mean, var = (_along(v, x, along) for v in given)
+            y = mul(sub(x, mean), rsqrt(add(var, eps)))
+        w_along, b_along = (_along(v, x, along) for v in parameters)
+        y = _affine(y, w_along, b_along)
+    present = [v for v in parameters if v is not None]
+    saved = {"x": x, "w": parameters[0], "b": parameters[1], "given": given, "eps": eps}
+    return make(y.arr, "norm", [x, *present], along=along, axes=axes, **saved)
+
+
+def _norm_rule(n: Any, g: Tensor) -> list[Tensor | None]:
+    """rstd (gw - mean(gw) - y mean(gw y)), y = (x - mean) rstd, gw = g w; sums of g y and of g."""
+    x, others = n.x, [i for i in range(n.x.ndim) if i not in n.along]
+    gw = g if n.w is None else mul(g, _along(n.w, x, n.along))
+    if n.given is None:
+        y, rstd = _own_statistics(x, n.axes, n.eps)
+        count = float(math.prod(x.shape[a] for a in n.axes))
+        mean = ops.div(ops.sum(gw, list(n.axes), True), count)
+        slope = mul(y, ops.div(ops.sum(mul(gw, y), list(n.axes), True), count))
+        first = mul(sub(sub(gw, mean), slope), rstd)
+    else:
+        mean, var = (_along(v, x, n.along) for v in n.given)
+        rstd = rsqrt(add(var, n.eps))
+        y = mul(sub(x, mean), rstd)
+        first = mul(gw, rstd)
+    grads: list[Tensor | None] = [first]
+    for v, slope in ((n.w, lambda: mul(g, y)), (n.b, lambda: g)):
+        if v is not None:
+            grads.append(ops.sum(slope(), others, False) if others else slope())
+    return grads
+
+
+VJPS["norm"] = _norm_rule
+
+
 def layer_norm(
     x: Tensor,
     shape: Sequence[int],
@@ -192,10 +256,8 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Over the last dims."""
-    axes = range(x.ndim - len(shape), x.ndim)
-    _, distance, squares, n = _spread(_wide(x), list(axes))
-    y = mul(distance, rsqrt(add(ops.div(squares, n), eps)))
-    return ops.to(_affine(y, w, b), x.dtype)
+    axes = list(range(x.ndim - len(shape), x.ndim))
+    return ops.to(_normed(_wide(x), w, b, axes, axes, eps), x.dtype)
 
 
 def rms_norm(
@@ -232,24 +294,22 @@ def batch_norm(
     eps: float,
 ) -> Tensor:
     """Over batch and space; running statistics are updated in place."""
-    wide = _wide(x)
+    wide, given = _wide(x), None
+    axes = [a for a in range(x.ndim) if a != 1]
     if training:
-        mean, distance, squares, n = _spread(wide, [a for a in range(x.ndim) if a != 1])
-        var = ops.div(squares, n)
         with no_grad():
+            mean, _, squares, n = _spread(wide, axes)
             for running, now in (
                 (running_mean, mean),
                 (running_var, ops.div(squares, max(0.0, n - 1))),
             ):
                 if running is not None:
-                    given = ops.to(ops.reshape(now, running.shape), running.dtype.compute)
-                    mixed = add(mul(_wide(running), 1 - momentum), mul(given, momentum))
+                    new = ops.to(ops.reshape(now, running.shape), running.dtype.compute)
+                    mixed = add(mul(_wide(running), 1 - momentum), mul(new, momentum))
                     ops.copy_(running, ops.to(mixed, running.dtype))
     else:
-        distance = sub(wide, _wide(_channels(running_mean, x)))
-        var = _wide(_channels(running_var, x))
-    y = mul(distance, rsqrt(add(var, eps)))
-    return ops.to(_affine(y, _channels(w, x), _channels(b, x)), x.dtype)
+        given = (_wide(running_mean), _wide(running_var))
+    return ops.to(_normed(wide, w, b, [1], axes, eps, given), x.dtype)
 
 
 def dropout(x: Tensor, p: float = 0.5, train: bool = True) -> Tensor:
