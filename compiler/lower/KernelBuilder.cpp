@@ -62,6 +62,11 @@ Value KernelBuilder::dim(int64_t v) {
   return dims[v] = sum;
 }
 
+bool KernelBuilder::isMultiple(int64_t size, int64_t of) const {
+  std::optional<SizeTerms> terms = symbols.read(size);
+  return terms && llvm::all_of(terms->factor, [&](int64_t factor) { return factor % of == 0; });
+}
+
 Type KernelBuilder::elementType(DType t) {
   switch (t) {
   case DType::F32: return getF32Type();

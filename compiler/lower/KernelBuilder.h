@@ -67,6 +67,8 @@ public:
   /// A size, stride or offset of a graph with symbols: computed from them where the function starts. Without symbols a
   /// constant.
   Value dim(int64_t v);
+  /// Whether such a size is a multiple of `of` whatever the symbols' sizes are: `%` would ask it of their point.
+  bool isMultiple(int64_t size, int64_t of) const;
   /// Some dim() was no polynomial of the symbols: the module is of no use.
   bool unreadable = false;
   Symbols symbols;

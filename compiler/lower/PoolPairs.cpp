@@ -193,7 +193,7 @@ public:
     out = b.pointer(0), in = b.pointer(gradient ? 2 : 1);
     cotangent = gradient ? b.pointer(1) : Value();
     floor = hasRelu ? b.intConst(b.getIntegerType(bitsOf(type)), 0) : leastKey(b, type);
-    Value first = b.mul(b.begin(), b.i64(perPlane)), last = b.mul(b.end(), b.i64(perPlane));
+    Value first = b.mul(b.begin(), b.dim(perPlane)), last = b.mul(b.end(), b.dim(perPlane));
     Value full = b.add(first, b.roundDown(b.sub(last, first), lanes));
     b.loop(first, full, lanes, [&](Value i) { vectors(i); });
     b.loop(full, last, 1, [&](Value i) { single(i); });

@@ -117,7 +117,7 @@ Value ReduceOps::fold(Values accs) {
 }
 
 bool fitsRuns(const KernelBuilder &b, ReduceKind kind, DType in, int64_t run) {
-  return run > 0 && run % b.target().lanes(unsigned(itemSize(accumulatorType(kind, in))) * 8) == 0;
+  return run > 0 && b.isMultiple(run, b.target().lanes(unsigned(itemSize(accumulatorType(kind, in))) * 8));
 }
 
 bool emitReduce(KernelBuilder &b, llvm::StringRef name, const ReduceSpec &spec, Diag &diag) {

@@ -77,7 +77,8 @@ Value RowsEmitter::placeRun(Value index) {
 
 /// One more element, or a pair of them, in each chain.
 Values RowsEmitter::accumulated(Value index, unsigned lanes, ValueRange accs, Value mask) {
-  if (spec.run && accs.size() > 1 && spec.run % (int64_t(lanes) * int64_t(accs.size()))) { // each in a run of its own
+  int64_t together = int64_t(lanes) * int64_t(accs.size());
+  if (spec.run && accs.size() > 1 && !b.isMultiple(spec.run, together)) { // each in a run of its own
     Values out;
     for (unsigned v = 0; v < accs.size(); ++v)
       out.push_back(accumulated(b.add(index, b.i64(int64_t(v) * lanes)), lanes, accs[v], mask)[0]);

@@ -126,6 +126,33 @@ def test_sizes_of_several_blocks(compiled: Any, name: str) -> None:  # noqa: F81
     serve(compiled, fn, make, (5, 7, 1023, 1024, 1025, 2048, 3001, 9000, 70001, 2))
 
 
+# What is true of the primes that the program is compiled at needn't be true of other sizes.
+BY_CHANCE = {
+    **{
+        f"runs of n + {k}": (
+            lambda x, k=k: torch.cat([x, x[:, :, :k] * 2], 2).sum((0, 2)),
+            lambda n: (numbers(3, 4, n),),
+        )
+        for k in (1, 3, 5, 7, 13, 15)
+    },
+    "even runs": (lambda x: torch.cat([x] * 16, 2).sum((0, 2)), lambda n: (numbers(3, 4, n),)),
+    "rows of one vector": (
+        lambda x: F.max_pool2d(torch.cat([x, x], 2) * 2, 2) + 1,
+        lambda n: (numbers(3, 2, n, 8),),
+    ),
+    "rows of half a vector": (
+        lambda x: F.max_pool2d(torch.cat([x, x], 2) * 2, 2) + 1,
+        lambda n: (numbers(3, 2, n, 4),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_CHANCE)
+def test_sizes_that_divide_by_chance(compiled: Any, name: str) -> None:  # noqa: F811
+    fn, make = BY_CHANCE[name]
+    serve(compiled, fn, make, (40, 50, 50, 60, 33, 32, 64, 20, 18, 17, 16))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_size(compiled: Any, name: str) -> None:  # noqa: F811
     fn, make = PROGRAMS[name]
