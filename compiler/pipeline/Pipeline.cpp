@@ -176,6 +176,8 @@ private:
     if (point.size() > maxSymbols)
       return diag.fail(ErrorKind::NotImplemented,
                        "at most " + std::to_string(maxSymbols) + " symbols, got " + std::to_string(point.size()));
+    if (!Symbols::isPoint(point))
+      return diag.fail(ErrorKind::Value, "symbols whose values in the trace can't be told from other sizes");
     out.plan.symbols = builder.symbols = Symbols(point);
     if (!sizesAreRead(main, builder.symbols))
       return false;
@@ -191,10 +193,19 @@ private:
     return true;
   }
 
-  /// Is each size of each tensor a polynomial of the symbols? Products of others might look like one: 2 * (n / 2).
+  /// Is each size of each tensor a polynomial of the symbols, and their product, too? Products of others might look like
+  /// one: 2 * (n / 2), or 3 * n * n where m is the second symbol.
   bool sizesAreRead(func::FuncOp main, const Symbols &symbols) {
     auto fits = [&](Value v) {
-      return llvm::all_of(cast<RankedTensorType>(v.getType()).getShape(), [&](int64_t d) { return symbols.read(d); });
+      std::optional<SizeTerms> product = symbols.read(1);
+      int64_t elements = 1;
+      for (int64_t d : cast<RankedTensorType>(v.getType()).getShape()) {
+        std::optional<SizeTerms> size = symbols.read(d);
+        product = product && size ? symbols.times(*product, *size) : std::nullopt;
+        if (!product || __builtin_mul_overflow(elements, d, &elements))
+          return false;
+      }
+      return symbols.read(elements) == product;
     };
     for (Value a : main.getArguments())
       if (!symbols.empty() && !fits(a))

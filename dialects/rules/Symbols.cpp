@@ -36,8 +36,9 @@ static int64_t primeFrom(int64_t n) {
   return n;
 }
 
+static constexpr int64_t least = 1 << 13, most = int64_t(1) << 30, mostOfTwo = 1 << 19;
+
 std::optional<Symbols> Symbols::choose(size_t count, int64_t largest, int attempt) {
-  constexpr int64_t least = 1 << 13, most = int64_t(1) << 30;
   const int64_t room = count == 1 ? 64 : 8; // products of two leave less
   if (count > maxSymbols || largest > most / room)
     return std::nullopt;
@@ -47,11 +48,20 @@ std::optional<Symbols> Symbols::choose(size_t count, int64_t largest, int attemp
     first = primeFrom(first + 1);
   values.push_back(first);
   if (count == 2) {
-    if (first > 1 << 19)
+    if (first > mostOfTwo)
       return std::nullopt;
     values.push_back(primeFrom(first * first + first * first / 2)); // far from the square of the first
   }
   return Symbols(values);
+}
+
+bool Symbols::isPoint(std::span<const int64_t> values) {
+  if (values.empty() || values.size() > maxSymbols || values[0] < least || values[0] > 2 * most || !isPrime(values[0]))
+    return values.empty();
+  if (values.size() == 1)
+    return true;
+  int64_t square = values[0] * values[0];
+  return values[0] <= mostOfTwo && values[1] > square && values[1] < 2 * square && isPrime(values[1]);
 }
 
 std::optional<SizeTerms> Symbols::read(int64_t x) const {
@@ -65,12 +75,35 @@ std::optional<SizeTerms> Symbols::read(int64_t x) const {
     if (q > bound || q < -bound)
       return std::nullopt;
     t.factor[p] = q;
-    x -= q * product[p];
+    x = rest > half ? rest - product[p] : rest < -half ? rest + product[p] : rest;
   }
   if (!values.empty() && (x > bound || x < -bound))
     return std::nullopt;
   t.factor[0] = x;
   return t;
+}
+
+std::optional<SizeTerms> Symbols::times(const SizeTerms &a, const SizeTerms &b) const {
+  SizeTerms out;
+  for (int p = 0; p < products(); p++)
+    for (int q = 0; q < products(); q++) {
+      if (!a.factor[p] || !b.factor[q])
+        continue;
+      int r = 0;
+      auto isProduct = [&] {
+        for (size_t s = 0; s < values.size(); s++)
+          if (power(r, s) != power(p, s) + power(q, s))
+            return false;
+        return true;
+      };
+      while (r < products() && !isProduct())
+        r++;
+      int64_t factor;
+      if (r == products() || __builtin_mul_overflow(a.factor[p], b.factor[q], &factor) ||
+          __builtin_add_overflow(out.factor[r], factor, &out.factor[r]))
+        return std::nullopt;
+    }
+  return out;
 }
 
 std::optional<int64_t> Symbols::evaluate(const SizeTerms &t, std::span<const int64_t> sizes) const {

@@ -29,6 +29,8 @@ public:
   /// A point for programs whose factors are at most `largest`; none if it is too large for two symbols. `attempt` gives
   /// others.
   static std::optional<Symbols> choose(size_t count, int64_t largest, int attempt = 0);
+  /// Whether choose() may have given such values; with others integers are read wrongly.
+  static bool isPoint(std::span<const int64_t> values);
 
   bool empty() const { return values.empty(); }
   size_t size() const { return values.size(); }
@@ -40,6 +42,8 @@ public:
 
   /// The polynomial that has the value `x` at the point; none: it isn't one with small factors.
   std::optional<SizeTerms> read(int64_t x) const;
+  /// None: it has a product that isn't among ours, whose value may read as another polynomial.
+  std::optional<SizeTerms> times(const SizeTerms &a, const SizeTerms &b) const;
   /// Its value with other sizes; none if it leaves int64.
   std::optional<int64_t> evaluate(const SizeTerms &t, std::span<const int64_t> sizes) const;
   /// Does `x` depend on a symbol (or can't be read)?

@@ -153,6 +153,15 @@ def test_sizes_that_divide_by_chance(compiled: Any, name: str) -> None:  # noqa:
     serve(compiled, fn, make, (40, 50, 50, 60, 33, 32, 64, 20, 18, 17, 16))
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 6, 12])
+def test_a_square_of_one_of_two_sizes(compiled: Any, k: int) -> None:  # noqa: F811
+    other = compiled(lambda z, y: ((z * 2).sum(), (z + 1).sum(0), y * 2))
+    for n, m in ((4, 3), (5, 7), (5, 7), (6, 9), (9, 2), (8, 8), (13, 3), (2, 40)):
+        z, y = numbers(n, n, k), numbers(m)
+        want = (z * 2).sum(), (z + 1).sum(0), y * 2
+        assert bits(want) == bits(other(z, y)), f"{n} {m} {other.report()}"
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_size(compiled: Any, name: str) -> None:  # noqa: F811
     fn, make = PROGRAMS[name]

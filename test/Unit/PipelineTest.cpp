@@ -272,6 +272,35 @@ TEST(Pipeline, RefusesWhatIsNoPolynomialOfASymbol) {
   EXPECT_NE(diag.text.find("no polynomial"), std::string::npos) << diag.text;
 }
 
+TEST(Pipeline, RefusesANumberOfElementsThatIsNoPolynomial) {
+  Program p;
+  const Symbols s = *Symbols::choose(2, 64);
+  p.t.addSymbol("s0", s[0]);
+  p.t.addSymbol("s1", s[1]);
+  uint32_t x = p.input({s[0], s[0], 3}), y = p.input({s[1]}); // 3 * s0 * s0 is nearly 2 * s1
+  p.t.addOutput(p.op(OpId::Relu, {x}, {}, {s[0], s[0], 3}));
+  p.t.addOutput(p.op(OpId::Relu, {y}, {}, {s[1]}));
+  compiler::PipelineOptions options;
+  compiler::Compiled out;
+  Diag diag;
+  EXPECT_FALSE(compiler::runPipeline(p.t, options, out, diag));
+  EXPECT_NE(diag.text.find("no polynomial"), std::string::npos) << diag.text;
+}
+
+TEST(Pipeline, RefusesSymbolsWithoutAPoint) {
+  for (int64_t hint : {0, 1, 64, 8210}) {
+    Program p;
+    p.t.addSymbol("s0", hint);
+    uint32_t x = p.input({hint, 2});
+    p.t.addOutput(p.op(OpId::Relu, {x}, {}, {hint, 2}));
+    compiler::PipelineOptions options;
+    compiler::Compiled out;
+    Diag diag;
+    EXPECT_FALSE(compiler::runPipeline(p.t, options, out, diag)) << hint;
+    EXPECT_NE(diag.text.find("told from"), std::string::npos) << diag.text;
+  }
+}
+
 TEST(Pipeline, StopsAtEveryTextualStage) {
   Program p;
   uint32_t x = p.input({8});

@@ -46,6 +46,53 @@ TEST(Symbols, RefusesWhatIsNoPolynomialWithSmallFactors) {
   EXPECT_FALSE(two.read(two[0] * two[0])); // isn't among the products
 }
 
+TEST(Symbols, MultipliesWithinItsProducts) {
+  Symbols one = *Symbols::choose(1, 100);
+  EXPECT_EQ(one.times(terms(1, 2), terms(-3, 4)), terms(-3, -2, 8));
+  EXPECT_FALSE(one.times(terms(0, 0, 1), terms(0, 1)));
+  EXPECT_EQ(one.times(terms(0), terms(0, 0, 5)), terms(0));
+  Symbols two = *Symbols::choose(2, 100);
+  EXPECT_EQ(two.times(terms(1, 2), terms(5, 0, 3)), terms(5, 10, 3, 6));
+  EXPECT_FALSE(two.times(terms(0, 1), terms(0, 1)));
+  EXPECT_FALSE(two.times(terms(0, 0, 0, 1), terms(0, 0, 1)));
+  EXPECT_FALSE(two.times(terms(INT64_MAX), terms(2)));
+}
+
+TEST(Symbols, KnowsItsPoints) {
+  EXPECT_TRUE(Symbols::isPoint({}));
+  for (size_t count : {1, 2})
+    for (int attempt : {0, 1, 7})
+      for (int64_t largest : {1, 1000, 50000})
+        EXPECT_TRUE(Symbols::isPoint(Symbols::choose(count, largest, attempt)->point()));
+  int64_t n = (*Symbols::choose(1, 1 << 24))[0];
+  EXPECT_TRUE(Symbols::isPoint(std::vector{n}));
+  Symbols two = *Symbols::choose(2, 10);
+  for (std::vector<int64_t> bad : {std::vector<int64_t>{0},
+                                   {1},
+                                   {7},
+                                   {-8209},
+                                   {8209 * 3},
+                                   {INT64_MAX},
+                                   {8209, 8209},
+                                   {two[1], two[0]},
+                                   {two[0], two[1] + 1},
+                                   {two[0], INT64_MAX},
+                                   {n, n * 2},
+                                   {two[0], two[1], two[1]}})
+    EXPECT_FALSE(Symbols::isPoint(bad));
+}
+
+TEST(Symbols, ReadsTheLargestNumbers) {
+  for (size_t count : {1, 2})
+    for (int64_t largest : {10, 50000}) {
+      Symbols s = *Symbols::choose(count, largest);
+      for (int64_t x : {INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MAX / 2})
+        if (std::optional<SizeTerms> t = s.read(x)) {
+          EXPECT_EQ(s.evaluate(*t, s.point()).value_or(x), x);
+        }
+    }
+}
+
 TEST(Symbols, EvaluatesOrRefusesToLeaveInt64) {
   Symbols s = *Symbols::choose(2, 10);
   int64_t sizes[] = {3, 5};
