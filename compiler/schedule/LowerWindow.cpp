@@ -89,7 +89,7 @@ SmallVector<Operation *, 2> reluBehind(Operation *pool) {
     return {};
   auto comparison = choice->getOperand(0).getDefiningOp<ir::LeOp>();
   if (!comparison || !comparison->hasOneUse() || comparison->getOperand(0) != x || !isZero(comparison->getOperand(1)) ||
-      dtypeOf(choice->getResult(0)) != dtypeOf(gradient))
+      choice->getResult(0).getType() != gradient.getType()) // both broadcast
     return {};
   return {comparison, choice};
 }

@@ -127,3 +127,25 @@ def test_sums_beside_the_channels_have_eager_bits(shape):
         for mine, other in zip(compiled(x), sums(x), strict=True):
             assert _bits(mine) == _bits(other)
     assert compiled.counts()["launches"], compiled.report()
+
+
+def test_relus_derivative_may_be_broader_than_the_pools():
+    """where(x <= 0, 0, g) with more dimensions than g is no part of the kernel that computes g."""
+
+    def gradient(x):
+        (g,) = torch.autograd.grad(torch.max_pool2d(x, 2).sum(), x)
+        return g
+
+    def broad_zero(x):
+        return torch.where(x <= 0.0, torch.full((2, 3, 2, 8, 8), 0.0), gradient(x))
+
+    def broad_bound(x):
+        return torch.where(x <= torch.full((2, 3, 2, 8, 8), 0.0), 0.0, gradient(x))
+
+    for fn in (broad_zero, broad_bound):
+        compiled = torch.compile(fn, background=False)
+        for i in range(4):
+            torch.manual_seed(i)
+            x = (torch.rand(3, 2, 8, 8) - 0.5).requires_grad_()
+            assert _bits(compiled(x)) == _bits(fn(x)), compiled.report()
+        assert compiled.counts()["launches"], compiled.report()
