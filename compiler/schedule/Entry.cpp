@@ -74,15 +74,18 @@ private:
     goOnIf(b.compare(arith::CmpIPredicate::eq, code, b.intConst(b.getI32Type(), 0)));
   }
 
-  /// Where each slot begins in the arena; returns where they end.
+  /// Where each slot begins in the arena; returns where they end. Slots too large for any memory count as that, so that the
+  /// sum doesn't wrap.
   Value placeSlots() {
+    constexpr int64_t mostBytes = int64_t(1) << 48;
     Value at = b.i64(0);
     for (const std::vector<unsigned> &slot : plan.slots) {
       Value most;
       for (unsigned buffer : slot) {
         slotOffsets[buffer] = at;
         const Buffer &own = plan.buffers[buffer];
-        Value bytes = b.mul(b.dim(own.elements), b.i64(itemSize(own.dtype)));
+        int64_t item = itemSize(own.dtype);
+        Value bytes = b.mul(b.minimum(b.dim(own.elements), b.i64(mostBytes / item)), b.i64(item));
         most = most ? Value(arith::MaxSIOp::create(b, most, bytes)) : bytes;
       }
       at = b.add(at, b.roundDown(b.add(most, b.i64(63)), 64));

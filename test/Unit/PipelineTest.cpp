@@ -301,6 +301,25 @@ TEST(Pipeline, RefusesSymbolsWithoutAPoint) {
   }
 }
 
+TEST(Pipeline, AnArenaTooLargeForInt64IsTooLargeForMemory) {
+  Program p;
+  const int64_t n = (*Symbols::choose(1, 64))[0];
+  p.t.addSymbol("s0", n);
+  uint32_t x = p.input({n, 4});
+  const int64_t axis = 0;
+  uint32_t y = p.op(OpId::Cumsum, {x}, {Attr::integer(0), Attr::boolean(false)}, {n, 4});
+  p.t.addOutput(p.op(OpId::Sum, {p.op(OpId::Cumsum, {y}, {Attr::integer(1), Attr::boolean(false)}, {n, 4})},
+                     {Attr::ints(&axis, 1), Attr::boolean(false)}, {4}));
+  Execution run(p);
+  ASSERT_TRUE(run.code);
+  for (int64_t rows : {int64_t(1) << 60, int64_t(1) << 59}) {
+    int64_t bytes = -1;
+    void *ask[] = {&bytes};
+    run.code->entry()(ask, &rows, nullptr, 0, 0);
+    EXPECT_GE(bytes, int64_t(1) << 47) << rows;
+  }
+}
+
 TEST(Pipeline, StopsAtEveryTextualStage) {
   Program p;
   uint32_t x = p.input({8});
