@@ -106,18 +106,26 @@ public:
     Z near = {f(OpId::Asinh, add(mul(p.re, q.re), mul(p.im, q.im))), mul(angle(p.im, q.re), 2.0)};
     return pick(endless(z), {add(abs(z.re), abs(z.im)), angle(z.im, z.re)}, near);
   }
+  /// Where squares would leave the type: far out x / |z|^2 and pi/2, at the pole log(2 / |y|) / 2.
   Z atanh(const Z &z) {
-    V x = abs(z.re), less1 = sub(1.0, x), y2 = mul(z.im, z.im);
+    V x = abs(z.re), less1 = sub(1.0, x), y2 = mul(z.im, z.im), size = f2(OpId::Hypot, z.re, z.im);
     V re = mul(f(OpId::Log1p, div(mul(x, 4.0), add(mul(less1, less1), y2))), 0.25);
+    V pole = both(equal(less1, 0.0), less(abs(z.im), 1e-9)), far = less(1e18, size);
+    re = pick(pole, mul(sub(ln2, f(OpId::Log, abs(z.im))), 0.5), pick(far, div(div(x, size), size), re));
     V im = mul(angle(add(z.im, z.im), sub(mul(less1, add(x, 1.0)), y2)), 0.5);
     V end = endless(z);
-    V known = both(end, equal(z.im, z.im));
+    V known = both(f2(OpId::LogicalOr, end, far), equal(z.im, z.im));
     return {f2(OpId::Copysign, pick(end, 0.0, re), z.re), pick(known, f2(OpId::Copysign, halfPi, z.im), im)};
   }
   Z asinh(const Z &z) { return overI(asin(timesI(z))); }
   Z atan(const Z &z) { return overI(atanh(timesI(z))); }
 
-  Z sigmoid(const Z &z) { return reciprocal(onePlus(exp({neg(z.re), neg(z.im)}))); }
+  /// 1 / (1 + exp(-z)), in the left half plane exp(z) / (1 + exp(z)): exp is 1 at most.
+  Z sigmoid(const Z &z) {
+    V left = less(z.re, 0.0);
+    Z e = exp(pick(left, z, {neg(z.re), neg(z.im)}));
+    return div(Z{pick(left, e.re, 1.0), pick(left, e.im, 0.0)}, onePlus(e));
+  }
   Z silu(const Z &z) { return mul(z, sigmoid(z)); }
 
   /// exp(y log(x)); 0 to a power of positive real part is 0, to the power 0 it is 1.

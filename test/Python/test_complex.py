@@ -84,6 +84,27 @@ def test_functions_are_accurate_where_parts_cancel(dtype):
     close(torch.from_numpy(unit).log(), np.log(unit.astype(np.complex128)), EXACT[dtype])
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+def test_functions_where_a_step_would_overflow(dtype):
+    big = float(torch.finfo(torch.float32 if dtype is torch.complex64 else torch.float64).max)
+    steep = np.log(big) + 5  # the exponential is no number any more
+    left = torch.tensor([-steep + 1j, -steep - 3j, -8 * steep + 0.5j], dtype=dtype)
+    close(left.sigmoid(), np.zeros(3), 1e-30)
+    close(torch.nn.functional.silu(left), np.zeros(3), 1e-30)
+    close((-left).sigmoid(), np.ones(3), EXACT[dtype])
+    huge = torch.tensor(
+        [complex(big, 0), complex(-big, 1), complex(0, big), complex(big / 2, -big / 2)],
+        dtype=dtype,
+    )
+    close(huge.atan(), np.pi / 2 * np.array([1, -1, 1, 1]), EXACT[dtype])
+    close(huge.atanh(), np.pi / 2 * np.array([1j, 1j, 1j, -1j]), EXACT[dtype])
+    # At the pole log(2 / |y|) / 2, a quarter turn from one side to the other.
+    near = torch.tensor([1 + 1e-21j, -1 - 1e-30j], dtype=dtype).atanh()
+    want = np.array([np.log(2e21) + np.pi / 2 * 1j, -np.log(2e30) - np.pi / 2 * 1j]) / 2
+    close(near, want, EXACT[dtype])
+    assert torch.tensor(1 + 0j, dtype=dtype).atanh().real == np.inf
+
+
 def test_products_are_rounded_part_by_part():
     x, y = random(64, dtype=torch.complex64), random(64, dtype=torch.complex64, seed=1)
     got = (torch.from_numpy(x) * torch.from_numpy(y)).numpy()
