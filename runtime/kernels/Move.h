@@ -18,7 +18,7 @@ void transpose(Kernel turn, const T *in, int64_t columnStep, int64_t rows, int64
   turn(ptrs, sizes, nullptr, 0, rows);
 }
 
-/// A panel's row: 64, 128 or 256 bytes. A copy of known size needs no call.
+/// A panel's row, whole cache lines. A copy of known size needs no call.
 template <class T> inline void copyRow(T *to, const T *from, int64_t count) {
   int64_t bytes = count * int64_t(sizeof(T));
   if (bytes == 64)
@@ -26,7 +26,8 @@ template <class T> inline void copyRow(T *to, const T *from, int64_t count) {
   else if (bytes == 128)
     std::memcpy(to, from, 128);
   else
-    std::memcpy(to, from, 256);
+    for (int64_t i = 0; i < count; i += 64 / int64_t(sizeof(T)))
+      std::memcpy(to + i, from + i, 64);
 }
 
 /// Asks for `count` elements from `from` on: to be read from L2, or to be written.
