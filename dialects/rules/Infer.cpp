@@ -501,12 +501,12 @@ bool inferNorm(const Call &c) {
 using Rule = bool (*)(const Call &);
 // In the order of enum ShapeRule.
 constexpr Rule rules[] = {
-    inferBroadcast,   inferCast,        inferReduce,          inferArgReduce, inferMatmul,      inferDot,
-    inferReshapeOp,   inferTranspose,   inferExpandOp,        inferSlice,     inferSliceUpdate, inferCat,
-    inferIndexSelect, inferIndexUpdate, inferGather,          inferScatter,   inferFull,        inferArange,
-    inferRandom,      inferLike,        inferRandomInt,       inferSort,      inferMode,        inferSearch,
-    inferWindowOp,    inferWindowOp,    inferWindowOp,        inferWindowOp,  inferWindowOp,    inferWindowOp,
-    inferWindowOp,    inferAsStrided,   inferAsStridedUpdate, inferScan,      inferAttention,   inferRealParts,
+    inferBroadcast,    inferCast,        inferReduce,          inferArgReduce, inferMatmul,      inferDot,
+    inferReshapeOp,    inferTranspose,   inferExpandOp,        inferSlice,     inferSliceUpdate, inferCat,
+    inferIndexSelect,  inferIndexUpdate, inferGather,          inferScatter,   inferFull,        inferArange,
+    inferRandom,       inferLike,        inferRandomInt,       inferSort,      inferMode,        inferSearch,
+    inferWindowOp,     inferWindowOp,    inferWindowOp,        inferWindowOp,  inferWindowOp,    inferWindowOp,
+    inferWindowOp,     inferAsStrided,   inferAsStridedUpdate, inferScan,      inferAttention,   inferRealParts,
     inferComplexPairs, inferNorm};
 
 const char *attrKind(AttrTag tag) {

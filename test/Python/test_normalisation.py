@@ -158,7 +158,9 @@ def test_batch_norm_is_an_operator_of_onnx(tmp_path):
     torch.onnx.export(module, (x,), str(tmp_path / "m.onnx"))
     model = onnx.load(tmp_path / "m.onnx")
     onnx.checker.check_model(model, full_check=True)
-    kinds = [n.op_type for n in model.graph.node if n.op_type != "Identity"]  # which names the output
+    kinds = [
+        n.op_type for n in model.graph.node if n.op_type != "Identity"
+    ]  # which names the output
     assert kinds == ["BatchNormalization"]
     (y,) = evaluator(model).run(None, {model.graph.input[0].name: x.numpy()})
     np.testing.assert_allclose(y, module(x).detach().numpy(), rtol=1e-5, atol=1e-6)

@@ -1,14 +1,16 @@
 """Linear algebra on batches of matrices, under the names of torch.linalg.
 
-What factors matrices needs LAPACK, which is opened when it is first used (RuntimeError where none is found); float32
-and float64 on the CPU.
+What factors matrices needs LAPACK, which is opened when it is first used (RuntimeError where none is found); float32,
+float64, complex64 and complex128 on the CPU.
 """
 
 from torchc.linalg._checks import LinAlgError
 from torchc.linalg._factor import (
     cholesky,
     cholesky_ex,
+    eig,
     eigh,
+    eigvals,
     eigvalsh,
     lu,
     lu_factor,
@@ -56,7 +58,9 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "householder_product",
     "inv",

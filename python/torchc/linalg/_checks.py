@@ -11,7 +11,7 @@ LinAlgError.__module__ = "torchc.linalg"
 
 
 def check_matrix(op: str, A, name="A"):
-    """Raises RuntimeError unless A holds matrices of float32 or float64 in main memory."""
+    """Raises RuntimeError unless A holds matrices of float32, float64 or their complex types in main memory."""
     if A.dim() < 2:
         raise RuntimeError(
             f"{op}: The input tensor {name} must have at least 2 dimensions, got {A.dim()}"
@@ -20,12 +20,10 @@ def check_matrix(op: str, A, name="A"):
 
 
 def check_type(op: str, A, name="A"):
-    """Raises RuntimeError unless A is a tensor of float32 or float64 in main memory."""
+    """Raises RuntimeError unless A is a tensor of float32, float64 or their complex types in main memory."""
     if A.dtype in (_C.float16, _C.bfloat16):
         raise RuntimeError(f"{op}: Low precision dtypes not supported. Got {A.dtype} for {name}")
-    if A.is_complex():
-        raise NotImplementedError(f"{op}: complex matrices ({name}) are not implemented")
-    if not A.is_floating_point():
+    if not (A.is_floating_point() or A.is_complex()):
         raise RuntimeError(
             f"{op}: Expected a floating point or complex tensor as {name}. Got {A.dtype}"
         )

@@ -34,11 +34,17 @@ def right_solve(B, A, upper):
     return triangular(A.mT, B.mT, not upper).mT
 
 
+def mirrored(M):
+    """The Hermitian matrix with M's lower triangle; of its diagonal the real part."""
+    lower = M.tril(-1)
+    return lower + lower.mH + M.diagonal(0, -2, -1).real.diag_embed()
+
+
 # ---- Cholesky
 
 
 class _Cholesky(Function):
-    """L of L L' = A."""
+    """L of L L^H = A."""
 
     @staticmethod
     def forward(ctx, A):
@@ -50,10 +56,8 @@ class _Cholesky(Function):
     @staticmethod
     def backward(ctx, gL, _):
         (L,) = ctx.saved_tensors
-        inner = L.mT @ gL
-        # The lower triangle, mirrored: with the whole diagonal once and the rest twice halved.
-        symmetric = 0.5 * (inner.tril() + inner.tril(-1).mT)
-        return right_solve(solve_upper(L.mT, symmetric), L, False)
+        symmetric = 0.5 * mirrored(L.mH @ gL)
+        return right_solve(solve_upper(L.mH, symmetric), L, False)
 
 
 CholeskyEx = named("linalg_cholesky_ex", "L info")
@@ -65,21 +69,21 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
     Raises LinAlgError for such a matrix only with check_errors.
     """
     check_square("linalg.cholesky_ex", A)
-    L, info = _Cholesky.apply(A.mT if upper else A)
+    L, info = _Cholesky.apply(A.mH if upper else A)
     if check_errors:
         check_infos("linalg.cholesky_ex", info, _NOT_POSITIVE)
-    return given_all(CholeskyEx, (L.mT if upper else L, info), out)
+    return given_all(CholeskyEx, (L.mH if upper else L, info), out)
 
 
 def cholesky(A, *, upper=False, out=None):
-    """The lower triangular L with L L' = A, or with `upper` the U with U' U = A, of symmetric matrices A (*, n, n).
+    """The lower triangular L with L L^H = A, or with `upper` the U with U^H U = A, of Hermitian matrices A (*, n, n).
 
-    float32 or float64; one triangle of A is read. Raises LinAlgError where A isn't positive-definite.
+    Real or complex; one triangle of A is read. Raises LinAlgError where A isn't positive-definite.
     """
     check_square("linalg.cholesky", A)
-    L, info = _Cholesky.apply(A.mT if upper else A)
+    L, info = _Cholesky.apply(A.mH if upper else A)
     check_infos("linalg.cholesky", info, _NOT_POSITIVE)
-    return given(L.mT if upper else L, out)
+    return given(L.mH if upper else L, out)
 
 
 # ---- LU
@@ -103,21 +107,21 @@ class _Lu(Function):
         L, U = lower_part(LU), upper_part(LU)
         gL, gU = g[..., :, :k].tril(-1), g[..., :k, :].triu()
         square = L[..., :k, :], U[..., :, :k]
-        left, right = L.mT @ gL, gU @ U.mT
+        left, right = L.mH @ gL, gU @ U.mH
         if m > n:  # the rows below the square part: A2 = L2 U
-            left = square[0].mT @ gL[..., :k, :]
-            right = right - L[..., k:, :].mT @ gL[..., k:, :]
+            left = square[0].mH @ gL[..., :k, :]
+            right = right - L[..., k:, :].mH @ gL[..., k:, :]
         if n > m:  # the columns beside it: A2 = L U2
-            right = gU[..., :, :k] @ square[1].mT
-            left = left - gU[..., :, k:] @ U[..., :, k:].mT
+            right = gU[..., :, :k] @ square[1].mH
+            left = left - gU[..., :, k:] @ U[..., :, k:].mH
         inner = left.tril(-1) + right.triu()
         from torchc.linalg._solve import triangular
 
-        gA = right_solve(triangular(square[0].mT, inner, True, True), square[1].mT, False)
+        gA = right_solve(triangular(square[0].mH, inner, True, True), square[1].mH, False)
         if m > n:
-            gA = _C.cat([gA, right_solve(gL[..., k:, :], square[1].mT, False)], -2)
+            gA = _C.cat([gA, right_solve(gL[..., k:, :], square[1].mH, False)], -2)
         if n > m:
-            gA = _C.cat([gA, triangular(square[0].mT, gU[..., :, k:], True, True)], -1)
+            gA = _C.cat([gA, triangular(square[0].mH, gU[..., :, k:], True, True)], -1)
         return permutation(pivots, m, LU.dtype) @ gA
 
 
@@ -172,7 +176,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
 def lu_factor(A, *, pivot=True, out=None):
     """(LU, pivots) of P L U = A (*, m, n): both factors in one matrix, and the row exchanges, int32 from 1.
 
-    float32 or float64. Raises RuntimeError for pivot=False.
+    Real or complex. Raises RuntimeError for pivot=False.
     """
     LU, pivots, _ = _with_pivots("linalg.lu_factor", A, pivot)
     return given_all(LuFactor, (LU, pivots), out)
@@ -232,9 +236,8 @@ class _Qr(Function):
                 "The QR decomposition is not differentiable when mode='complete' and nrows > ncols"
             )
         Q, R = ctx.saved_tensors
-        M = R @ gR.mT - gQ.mT @ Q
-        M = M.tril() + M.tril(-1).mT
-        return right_solve(gQ + Q @ M, R.mT, False), None
+        M = mirrored(R @ gR.mH - gQ.mH @ Q)
+        return right_solve(gQ + Q @ M, R.mH, False), None
 
 
 Qr = named("linalg_qr", "Q R")
@@ -244,7 +247,7 @@ def qr(A, mode="reduced", *, out=None):
     """(Q, R) with Q R = A (*, m, n), Q's columns orthonormal, R an upper triangle.
 
     mode: "reduced" gives min(m, n) columns of Q, "complete" m, "r" an empty Q and reduced R (without gradients).
-    float32 or float64.
+    Real or complex.
     """
     check_matrix("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
@@ -254,9 +257,9 @@ def qr(A, mode="reduced", *, out=None):
     m, n = A.shape[-2:]
     if m >= n:
         Q, R = _Qr.apply(A, mode == "complete")
-    else:  # Q is that of the first m columns: R2 = Q' A2
+    else:  # Q is that of the first m columns: R2 = Q^H A2
         Q, R = _Qr.apply(A[..., :m], False)
-        R = _C.cat([R, Q.mT @ A[..., m:]], -1)
+        R = _C.cat([R, Q.mH @ A[..., m:]], -1)
     if mode == "r":
         Q = _C.empty(0, dtype=A.dtype)
     return given_all(Qr, (Q, R), out)
@@ -266,7 +269,7 @@ def qr(A, mode="reduced", *, out=None):
 
 
 class _Eigh(Function):
-    """Eigenvalues and eigenvectors of the lower triangle's symmetric matrix."""
+    """Eigenvalues and eigenvectors of the lower triangle's Hermitian matrix."""
 
     @staticmethod
     def forward(ctx, A):
@@ -280,14 +283,14 @@ class _Eigh(Function):
     def backward(ctx, g_values, g_vectors):
         L, V = ctx.saved_tensors
         if g_vectors is None:
-            return None if g_values is None else (V * g_values.unsqueeze(-2)) @ V.mT
+            return None if g_values is None else (V * g_values.unsqueeze(-2)) @ V.mH
         gaps = L.unsqueeze(-2) - L.unsqueeze(-1)
         diagonal = _C.eye(L.shape[-1], dtype=_C.bool)
-        inner = _C.where(diagonal, 0.0, V.mT @ g_vectors / _C.where(diagonal, 1.0, gaps))
+        inner = _C.where(diagonal, 0.0, V.mH @ g_vectors / _C.where(diagonal, 1.0, gaps))
         if g_values is not None:
             inner = inner + g_values.diag_embed()
-        gA = V @ inner @ V.mT
-        return 0.5 * (gA + gA.mT)  # one triangle is read, but A is symmetric
+        gA = V @ inner @ V.mH
+        return 0.5 * (gA + gA.mH)  # one triangle is read, but A is Hermitian
 
 
 Eigh = named("linalg_eigh", "eigenvalues eigenvectors")
@@ -300,27 +303,94 @@ def _triangle(op, UPLO):
 
 
 def eigh(A, UPLO="L", *, out=None):
-    """(eigenvalues ascending (*, n), eigenvectors as columns (*, n, n)) of symmetric matrices; UPLO: the triangle read.
+    """(eigenvalues ascending (*, n), eigenvectors as columns (*, n, n)) of Hermitian matrices; UPLO: the triangle read.
 
-    float32 or float64. Signs of the vectors are LAPACK's. Raises LinAlgError where the algorithm doesn't converge.
+    Real or complex; eigenvalues are real. Signs and phases of the vectors are LAPACK's. Raises LinAlgError where it doesn't
+    converge.
     """
     check_square("linalg.eigh", A)
     upper = _triangle("linalg.eigh", UPLO)
-    return given_all(Eigh, _Eigh.apply(A.mT if upper else A), out)
+    return given_all(Eigh, _Eigh.apply(A.mH if upper else A), out)
 
 
 def eigvalsh(A, UPLO="L", *, out=None):
     """The eigenvalues of `eigh`."""
     check_square("linalg.eigvalsh", A)
     upper = _triangle("linalg.eigvalsh", UPLO)
-    return given(_Eigh.apply(A.mT if upper else A)[0], out)
+    return given(_Eigh.apply(A.mH if upper else A)[0], out)
+
+
+class _Eig(Function):
+    """Eigenvalues and eigenvectors of any matrix.
+
+    The gradient: C. Boeddeker, P. Hanebrink, et al., "On the Computation of Complex-valued Gradients with Application
+    to Statistically Optimum Beamforming" (2017), (4.77), for vectors whose norm is fixed.
+    """
+
+    @staticmethod
+    def forward(ctx, A):
+        values, vectors, info = kernels.geev(A)
+        check_infos("linalg.eig", info, _NOT_CONVERGED)
+        ctx.real = not A.is_complex()
+        ctx.save_for_backward(values, vectors)
+        ctx.set_materialize_grads(False)
+        return values, vectors
+
+    @staticmethod
+    def backward(ctx, g_values, g_vectors):
+        from torchc.linalg._solve import solve
+
+        L, V = ctx.saved_tensors
+        if g_vectors is None:
+            if g_values is None:
+                return None
+            inner = g_values.unsqueeze(-1) * V.mH
+        else:
+            M = V.mH @ g_vectors
+            M = M - V.mH @ (V * M.diagonal(0, -2, -1).real.unsqueeze(-2))
+            diagonal = _C.eye(L.shape[-1], dtype=_C.bool)
+            gaps = (L.unsqueeze(-2) - L.unsqueeze(-1)).conj()
+            inner = _C.where(diagonal, 0.0, M) / _C.where(diagonal, 1.0, gaps)
+            inner = (inner if g_values is None else inner + g_values.diag_embed()) @ V.mH
+        gA = solve(V.mH, inner)
+        return gA.real if ctx.real else gA
+
+
+Eig = named("linalg_eig", "eigenvalues eigenvectors")
+
+
+def _check_finite(op, A):
+    if not bool(A.detach().isfinite().all()):
+        raise RuntimeError(f"{op}: input tensor should not contain infs or NaNs.")
+
+
+def eig(A, *, out=None):
+    """(eigenvalues (*, n), eigenvectors as columns (*, n, n)) of square matrices, both complex, in LAPACK's order.
+
+    Real or complex. The vectors have norm 1; gradients are right for what doesn't depend on their phase. Raises
+    RuntimeError for infinite values, LinAlgError where the algorithm doesn't converge.
+    """
+    check_square("linalg.eig", A)
+    _check_finite("linalg.eig", A)
+    return given_all(Eig, _Eig.apply(A), out)
+
+
+def eigvals(A, *, out=None):
+    """The eigenvalues of `eig`, complex."""
+    check_square("linalg.eigvals", A)
+    _check_finite("linalg.eigvals", A)
+    if A.requires_grad and _C.is_grad_enabled():
+        return given(_Eig.apply(A)[0], out)
+    values, _, info = kernels.geev(A, vectors=False)
+    check_infos("linalg.eigvals", info, _NOT_CONVERGED)
+    return given(values, out)
 
 
 # ---- singular values
 
 
 class _Svd(Function):
-    """U, S, V'."""
+    """U, S, V^H."""
 
     @staticmethod
     def forward(ctx, A, full):
@@ -342,21 +412,30 @@ class _Svd(Function):
         m, n = U.shape[-2], Vh.shape[-1]
         squares = S * S
         gaps = squares.unsqueeze(-2) - squares.unsqueeze(-1)
-        gaps = _C.where(_C.eye(k, dtype=_C.bool), 1.0, gaps)
+        diagonal = _C.eye(k, dtype=_C.bool)
+        gaps = _C.where(diagonal, 1.0, gaps)
         inner = S.new_zeros(S.shape).diag_embed() if gS is None else gS.diag_embed()
+        phases = None  # of complex vectors: only U's minus V's has a meaning
         if gU is not None:
-            skew = U.mT @ gU
-            inner = inner + (skew - skew.mT) / gaps * S.unsqueeze(-2)
+            skew = U.mH @ gU
+            skew = skew - skew.mH
+            inner = inner + _C.where(diagonal, 0.0, skew) / gaps * S.unsqueeze(-2)
+            phases = skew.diagonal(0, -2, -1)
         if gVh is not None:
-            skew = Vh @ gVh.mT
-            inner = inner + S.unsqueeze(-1) * ((skew - skew.mT) / gaps)
+            skew = Vh @ gVh.mH
+            skew = skew - skew.mH
+            inner = inner + S.unsqueeze(-1) * (_C.where(diagonal, 0.0, skew) / gaps)
+            turned = skew.diagonal(0, -2, -1)
+            phases = -turned if phases is None else phases - turned
+        if U.is_complex():
+            inner = inner + (phases / (4.0 * S)).diag_embed()
         gA = U @ inner @ Vh
         if gU is not None and m > k:
             outside = gU / S.unsqueeze(-2)
-            gA = gA + (outside - U @ (U.mT @ outside)) @ Vh
+            gA = gA + (outside - U @ (U.mH @ outside)) @ Vh
         if gVh is not None and n > k:
             outside = gVh / S.unsqueeze(-1)
-            gA = gA + U @ (outside - (outside @ Vh.mT) @ Vh)
+            gA = gA + U @ (outside - (outside @ Vh.mH) @ Vh)
         return gA, None
 
 
@@ -371,7 +450,7 @@ def _check_driver(op, driver):
 def svd(A, full_matrices=True, *, driver=None, out=None):
     """(U, S, Vh) with U diag(S) Vh = A (*, m, n), S descending; U and Vh square, or without full_matrices reduced.
 
-    float32 or float64. Signs are LAPACK's; gradients pass through the min(m, n) leading vectors
+    Real or complex; S is real. Signs and phases are LAPACK's; gradients pass through the min(m, n) leading vectors
     only. Raises LinAlgError where the algorithm doesn't converge.
     """
     check_matrix("linalg.svd", A)

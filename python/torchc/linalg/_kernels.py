@@ -44,32 +44,21 @@ def getrf(A):
     return a.mT, pivots.to(_C.int32), _infos(info, A)
 
 
-def getrs(LU, pivots, B, adjoint=False):
-    """X of A X = B, or of A' X = B, from A's getrf; one batch shape."""
+def getrs(LU, pivots, B):
+    """X of A X = B from A's getrf; one batch shape."""
     n, k = B.shape[-2:]
     b, batch = columns(B), batch_of(B)
     if b.numel():
         lu = columns(LU)
         p = pivots.to(library().index_dtype).contiguous()
-        form = b"T" if adjoint else b"N"
         call(
-            "getrs",
-            B.dtype,
-            batch,
-            form,
-            n,
-            k,
-            Each(lu, batch),
-            n,
-            Each(p, batch),
-            Each(b, batch),
-            n,
-        )
+            "getrs", B.dtype, batch, b"N", n, k, Each(lu, batch), n, Each(p, batch), Each(b, batch), n
+        )  # fmt: skip
     return b.mT
 
 
 def potrf(A, upper=False):
-    """(L, info) of L L' = A, or (U, info) of U' U = A; one triangle of A is read, the other is 0 in the result."""
+    """(L, info) of L L^H = A, or (U, info) of U^H U = A; one triangle of A is read, the other is 0 in the result."""
     n = A.shape[-1]
     a, batch = columns(A), batch_of(A)
     if not a.numel():
@@ -93,7 +82,7 @@ def trsm(A, B, upper, unitriangular):
             *form,
             n,
             k,
-            1.0,
+            1.0 + 0j,
             Each(a, batch),
             n,
             Each(b, batch),
@@ -119,20 +108,21 @@ def orgqr(A, tau):
     a, batch, k = columns(A), batch_of(A), tau.shape[-1]
     if a.numel():
         t = tau.detach().contiguous()
-        call("orgqr", A.dtype, batch, m, n, k, Each(a, batch), m, Each(t, batch), workspaces=1)
+        name = "ungqr" if A.is_complex() else "orgqr"
+        call(name, A.dtype, batch, m, n, k, Each(a, batch), m, Each(t, batch), workspaces=1)
     return a.mT
 
 
 def syevd(A, upper=False, vectors=True):
-    """(eigenvalues ascending, eigenvectors, info) of a symmetric matrix, of which one triangle is read."""
+    """(eigenvalues ascending, eigenvectors, info) of a Hermitian matrix, of which one triangle is read."""
     n = A.shape[-1]
     a, batch = columns(A), batch_of(A)
-    values = _empty(A, n)
+    values = _empty(A, n, dtype=A.dtype.to_real())
     if not a.numel():
         return values, a.mT, _none(A)
     form = (b"V" if vectors else b"N", b"U" if upper else b"L")
     info = call(
-        "syevd",
+        "heevd" if A.is_complex() else "syevd",
         A.dtype,
         batch,
         *form,
@@ -141,17 +131,42 @@ def syevd(A, upper=False, vectors=True):
         n,
         Each(values, batch),
         workspaces=1,
+        reals=-1,
         integers=1,
     )
     return values, a.mT, _infos(info, A)
 
 
+def geev(A, vectors=True):
+    """(eigenvalues, right eigenvectors, info) of square matrices, complex; each vector of norm 1."""
+    n, batch = A.shape[-1], batch_of(A)
+    a, v = columns(A), _empty(A, *((A.shape[-1],) * 2 if vectors else (1, 1)))
+    parts = [_empty(A, n) for _ in range(1 if A.is_complex() else 2)]
+    kind = A.dtype.to_complex()
+    if not a.numel():
+        return parts[0].to(kind), v.mT.to(kind), _none(A)
+    unused = Each(v, 0)
+    info = call(
+        "geev", A.dtype, batch, b"N", b"V" if vectors else b"N", n, Each(a, batch), n,
+        *(Each(p, batch) for p in parts), unused, n, Each(v, batch), n, workspaces=1, reals=2 * n,
+    )  # fmt: skip
+    if A.is_complex():
+        return parts[0], v.mT, _infos(info, A)
+    values = _C.complex(*parts)
+    if vectors:
+        # A real matrix's pairs of conjugates: the first column is the real part, the next one the imaginary part.
+        first, second = parts[1].unsqueeze(-1) > 0, parts[1].unsqueeze(-1) < 0
+        real = _C.where(second, v.roll(1, -2), v)
+        v = _C.complex(real, _C.where(first, v.roll(-1, -2), _C.where(second, -v, 0.0)))
+    return values, v.mT, _infos(info, A)
+
+
 def gesdd(A, full=False, vectors=True):
-    """(U, S, V', info) of U S V' = A, S descending."""
+    """(U, S, V^H, info) of U S V^H = A, S descending."""
     m, n = A.shape[-2:]
     k = min(m, n)
     a, batch = columns(A), batch_of(A)
-    s = _empty(A, k)
+    s = _empty(A, k, dtype=A.dtype.to_real())
     if not vectors:
         u = vt = _C.empty(0, dtype=A.dtype)  # not written
         form, rows, places = b"N", n, (Each(u, batch), Each(vt, batch))
@@ -167,27 +182,27 @@ def gesdd(A, full=False, vectors=True):
         for x in (u, vt) if vectors else ():
             x.copy_(_C.eye(*x.shape[-2:], dtype=A.dtype).expand(x.shape))
         return (u.mT, s, vt.mT, _none(A)) if vectors else (u, s, vt, _none(A))
+    reals = k * max(5 * k + 7, 2 * max(m, n) + 2 * k + 1)
     info = call(
         "gesdd", A.dtype, batch, form, m, n, Each(a, batch), m, Each(s, batch), places[0], m, places[1],
-        max(rows, 1), workspaces=1, integers=-1,
+        max(rows, 1), workspaces=1, reals=reals, integers=-1,
     )  # fmt: skip
     return (u.mT, s, vt.mT, _infos(info, A)) if vectors else (u, s, vt, _infos(info, A))
 
 
-def sytrf(A):
-    """(LD, pivots, info): the factors of a symmetric matrix from its lower triangle, Bunch and Kaufman's pivots."""
+def sytrf(A, hermitian=False):
+    """(LD, pivots, info) of a symmetric or Hermitian matrix's lower triangle, with Bunch and Kaufman's pivots."""
     n = A.shape[-1]
     a, batch = columns(A), batch_of(A)
     pivots = _empty(A, n, dtype=library().index_dtype)
     if not a.numel():
         return a.mT, pivots.to(_C.int32), _none(A)
-    info = call(
-        "sytrf", A.dtype, batch, b"L", n, Each(a, batch), n, Each(pivots, batch), workspaces=1
-    )
+    name = "hetrf" if hermitian and A.is_complex() else "sytrf"
+    info = call(name, A.dtype, batch, b"L", n, Each(a, batch), n, Each(pivots, batch), workspaces=1)
     return a.mT, pivots.to(_C.int32), _infos(info, A)
 
 
-def sytrs(LD, pivots, B):
+def sytrs(LD, pivots, B, hermitian=False):
     """X of A X = B from A's sytrf; one batch shape."""
     n, k = B.shape[-2:]
     b, batch = columns(B), batch_of(B)
@@ -195,7 +210,7 @@ def sytrs(LD, pivots, B):
         ld = columns(LD)
         p = pivots.to(library().index_dtype).contiguous()
         call(
-            "sytrs",
+            "hetrs" if hermitian and B.is_complex() else "sytrs",
             B.dtype,
             batch,
             b"L",
@@ -221,7 +236,7 @@ def least_squares(A, B, rcond, driver):
     b = _C.zeros((*A.shape[:-2], k, rows), dtype=A.dtype)
     b[..., :m].copy_(B.detach().mT)
     ranks = _C.zeros(A.shape[:-2], dtype=library().index_dtype)
-    values = _empty(A, min(m, n))
+    values = _empty(A, min(m, n), dtype=A.dtype.to_real())
     if not a.numel() or not b.numel():
         return b.mT, ranks.long(), values, _none(A)
     common = (m, n, k, Each(a, batch), m, Each(b, batch), rows)
@@ -238,10 +253,11 @@ def least_squares(A, B, rcond, driver):
             rcond,
             Each(ranks, batch),
             workspaces=1,
+            reals=2 * n,
         )
     else:
         info = call(
             driver, A.dtype, batch, *common, Each(values, batch), rcond, Each(ranks, batch), workspaces=1,
-            integers=-2 if driver == "gelsd" else 0,
+            reals=-2 if driver == "gelsd" else 5 * min(m, n), integers=-2 if driver == "gelsd" else 0,
         )  # fmt: skip
     return b.mT, ranks.long(), values, _infos(info, A)

@@ -45,7 +45,7 @@ class Library(NamedTuple):
     set_threads: Any
 
     def routine(self, letter: str, name: str):
-        """The routine `name` for the letter's type: s float32, d float64."""
+        """The routine `name` for the letter's type: s float32, d float64, c complex64, z complex128."""
         function = getattr(self.handle, f"{self.prefix}{letter}{name}{self.suffix}")
         function.restype = None
         return function
@@ -107,15 +107,21 @@ class Each:
 
 def letter(dtype) -> str:
     """LAPACK's letter for a dtype."""
-    return "s" if dtype is _C.float32 else "d"
+    return _LETTERS[dtype]
 
 
-def call(name: str, dtype, batch: int, *args, workspaces=0, integers=0, info=True):
+_LETTERS = {_C.float32: "s", _C.float64: "d", _C.complex64: "c", _C.complex128: "z"}
+
+
+def call(name: str, dtype, batch: int, *args, workspaces=0, reals=0, integers=0, info=True):
     """Runs a routine on every matrix of a batch; returns the infos, int32 (batch,).
 
     Args:
-        args: int (passed by reference), bytes (a character), float, or Each; the last ones are appended here.
+        args: int (passed by reference), bytes (a character), float, complex (in the routine's type), or Each; the
+            last ones are appended here.
         workspaces: 1 when `work, lwork` follow the arguments, asked for with lwork = -1 first.
+        reals: with workspaces, what follows for reals in complex routines: the length of `rwork`, -1 `rwork, lrwork`,
+            -2 `rwork` of the size that the routine says (gelsd).
         integers: with workspaces, what follows for integers: 1 `iwork, liwork`, -1 `iwork` of 8 min(m, n) (gesdd),
             -2 `iwork` of the size that the routine says (gelsd).
         info: False for routines of the BLAS, which return none.
@@ -126,7 +132,8 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, integers=0, info=Tru
         return _C.empty(0, dtype=_C.int32)
     found = library()
     function = found.routine(letter(dtype), name)
-    real = ctypes.c_float if dtype is _C.float32 else ctypes.c_double
+    real: Any = ctypes.c_float if dtype.to_real() is _C.float32 else ctypes.c_double
+    element: Any = real * 2 if dtype.is_complex else real
     answer = found.integer(0)
     moving: list[Each] = []
     passed: list = []
@@ -138,6 +145,10 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, integers=0, info=Tru
         elif isinstance(a, bytes):
             passed.append(ctypes.c_char_p(a))
             lengths.append(ctypes.c_size_t(1))  # Fortran's hidden lengths come last
+        elif isinstance(a, complex):
+            passed.append(
+                ctypes.byref(element(a.real, a.imag) if dtype.is_complex else real(a.real))
+            )
         else:
             passed.append(ctypes.byref((found.integer if isinstance(a, int) else real)(a)))
     tail = [ctypes.byref(answer)] * info + lengths
@@ -146,7 +157,9 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, integers=0, info=Tru
         before = found.set_threads(1) if found.set_threads else None
         try:
             space = (
-                _space(function, found, real, passed, tail, integers, args) if workspaces else ()
+                _space(function, found, (element, real), passed, tail, (reals, integers), args)
+                if workspaces
+                else ()
             )
             for _ in range(batch):
                 function(*passed, *space, *tail)
@@ -162,22 +175,26 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, integers=0, info=Tru
     return _C.tensor(infos, dtype=_C.int32)
 
 
-def _space(function, found, real, passed, tail, integers, args):
+def _space(function, found, types, passed, tail, forms, args):
     """The arguments for scratch memory, of the sizes that the routine asks for."""
     whole = found.integer
-    size, count = real(0), whole(8 * min(a for a in args if isinstance(a, int)))
-    ask = [ctypes.byref(size), ctypes.byref(whole(-1))]
-    if integers == -1:
-        ask.append((whole * max(count.value, 1))())
-    elif integers:
-        ask.append(ctypes.byref(count))
-    if integers == 1:
-        ask.append(ctypes.byref(whole(-1)))
-    function(*passed, *ask, *tail)
-    length, count = max(int(size.value), 1), max(count.value, 1)
-    space = [(real * length)(), ctypes.byref(whole(length))]
+    element, real = types
+    reals, integers = forms if element is not real else (0, forms[1])
+    least = 8 * min(a for a in args if isinstance(a, int))
+    # What to ask for: (its type, whether a length of its own follows, its length if known).
+    wanted = [(element, True, 0)]
+    if reals:
+        wanted.append((real, reals == -1, max(reals, 0)))
     if integers:
-        space.append((whole * count)())
-    if integers == 1:
-        space.append(ctypes.byref(whole(count)))
+        wanted.append((whole, integers == 1, least if integers == -1 else 0))
+    answers = [(kind * max(known, 1))() for kind, _, known in wanted]
+    asked = []
+    for answer, (_, follows, _) in zip(answers, wanted):
+        asked += [answer] + [ctypes.byref(whole(-1))] * follows
+    function(*passed, *asked, *tail)
+    space = []
+    for answer, (kind, follows, known) in zip(answers, wanted):
+        first = answer[0][0] if kind is element and element is not real else answer[0]
+        length = max(known or int(first), 1)
+        space += [(kind * length)()] + [ctypes.byref(whole(length))] * follows
     return space

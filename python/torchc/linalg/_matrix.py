@@ -80,7 +80,7 @@ _PADE_LIMIT = 5.371920351148152
 
 
 def matrix_exp(A):
-    """The exponential of A (*, n, n), float32 or float64, by scaling, an approximant of order 13, and squaring."""
+    """The exponential of A (*, n, n), real or complex, by scaling, an approximant of order 13, and squaring."""
     check_square("linalg.matrix_exp", A)
     if not A.numel():
         return A * 1.0
@@ -108,23 +108,23 @@ def matrix_exp(A):
 
 
 def matrix_sqrth(A):
-    """The symmetric positive-definite X with X X = A, of symmetric positive-definite A (*, n, n)."""
+    """The Hermitian positive-definite X with X X = A, of Hermitian positive-definite A (*, n, n)."""
     check_square("linalg.matrix_sqrth", A)
     L, V = eigh(A)
-    return (V * L.sqrt().unsqueeze(-2)) @ V.mT
+    return (V * L.sqrt().unsqueeze(-2)) @ V.mH
 
 
 Polar = named("linalg_polar", "U H")
 
 
 def polar(A, *, out=None):
-    """(U, H) with U H = A (*, m, n), m >= n: U's columns orthonormal, H symmetric positive-semidefinite."""
+    """(U, H) with U H = A (*, m, n), m >= n: U's columns orthonormal, H Hermitian positive-semidefinite."""
     check_matrix("linalg.polar", A)
     m, n = A.shape[-2:]
     if m < n:
         raise RuntimeError(f"linalg.polar: expected m >= n, but got matrices of {m} by {n}")
     U, S, Vh = svd(A, False)
-    H = (Vh.mT * S.unsqueeze(-2)) @ Vh
+    H = (Vh.mH * S.unsqueeze(-2)) @ Vh
     return given_all(Polar, (U @ Vh, H), out)
 
 
@@ -132,11 +132,11 @@ def polar(A, *, out=None):
 
 
 def _reflected(A, tau, C, order):
-    """C (*, m, k) after the reflections I - tau[i] v[i] v[i]', in this order."""
+    """C (*, m, k) after the reflections I - tau[i] v[i] v[i]^H, in this order."""
     V = A.tril(-1) + _C.eye(*A.shape[-2:], dtype=A.dtype)
     for i in order:
         v = V[..., :, i : i + 1]
-        C = C - tau[..., i : i + 1, None] * (v @ (v.mT @ C))
+        C = C - tau[..., i : i + 1, None] * (v @ (v.mH @ C))
     return C
 
 
@@ -159,7 +159,7 @@ def householder_product(A, tau, *, out=None):
 
 
 def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
-    """Q C or (not left) C Q, with Q or its transpose the whole product of the reflections of `geqrf`."""
+    """Q C or (not left) C Q, with Q or (transpose) Q^H, Q the whole product of the reflections of `geqrf`."""
     op = "torch.ormqr"
     check_matrix(op, input, "input")
     check_matrix(op, other, "other")
@@ -172,12 +172,12 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
             f"{op}: expected other.shape[{-2 if left else -1}] to be input.shape[-2] and no smaller than the number of "
             f"reflections, got input {list(input.shape)}, tau {list(tau.shape)}, other {list(other.shape)}"
         )
-    # C Q = (Q' C')'. Q itself applies the last reflection first.
-    C = other if left else other.mT
-    forwards = transpose == left
-    order = range(k) if forwards else reversed(range(k))
-    C = _reflected(input, tau, C, order)
-    return given(C if left else C.mT, out)
+    # C Q = (Q^H C^H)^H. Q itself applies the last reflection first.
+    C = other if left else other.mH
+    adjoint = transpose == left
+    order = range(k) if adjoint else reversed(range(k))
+    C = _reflected(input, tau.conj() if adjoint else tau, C, order)
+    return given(C if left else C.mH, out)
 
 
 Geqrf = named("geqrf", "a tau")
@@ -198,9 +198,9 @@ LdlFactorEx = named("linalg_ldl_factor_ex", "LD pivots info")
 
 
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
-    """(LD, pivots, info): LAPACK's factors of symmetric matrices (Bunch and Kaufman), lower triangle. No gradient."""
+    """(LD, pivots, info): LAPACK's factors of symmetric (or `hermitian`) matrices, lower triangle. No gradient."""
     check_square("linalg.ldl_factor_ex", A)
-    results = kernels.sytrf(A)
+    results = kernels.sytrf(A, hermitian)
     if check_errors:
         check_infos("linalg.ldl_factor_ex", results[2], "D[{0},{0}] is zero.")
     return given_all(LdlFactorEx, results, out)
@@ -214,7 +214,7 @@ def ldl_factor(A, *, hermitian=False, out=None):
 
 
 def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
-    """X of A X = B (*, n, k) for the symmetric A that `ldl_factor` took apart. No gradient."""
+    """X of A X = B (*, n, k) for the symmetric or `hermitian` A that `ldl_factor` took apart. No gradient."""
     op = "torch.linalg.ldl_solve"
     check_square(op, LD, "LD")
     check_matrix(op, B, "B")
@@ -229,4 +229,4 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     if LD.shape[-1] != B.shape[-2]:
         raise RuntimeError(f"{op}: Incompatible matrix sizes: {list(LD.shape)} and {list(B.shape)}")
     ld, b = broadcast_batches(LD, B)
-    return given(kernels.sytrs(ld, pivots.expand(*ld.shape[:-1]), b), out)
+    return given(kernels.sytrs(ld, pivots.expand(*ld.shape[:-1]), b, hermitian), out)

@@ -26,8 +26,8 @@ def cholesky_solve(B, L, upper=False, *, out=None):
             f"cholesky_solve: Incompatible matrix sizes for cholesky_solve: each A matrix is {L.shape[-1]} by "
             f"{L.shape[-1]} but each b matrix is {B.shape[-2]} by {B.shape[-1]}"
         )
-    low = L.mT if upper else L
-    return given(triangular(low.mT, triangular(low, B, False), True), out)
+    low = L.mH if upper else L
+    return given(triangular(low.mH, triangular(low, B, False), True), out)
 
 
 def cholesky_inverse(L, upper=False, *, out=None):
@@ -41,7 +41,7 @@ TriangularSolve = named("triangular_solve", "solution cloned_coefficient")
 
 
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, out=None):
-    """(X, a copy of A) of A X = b, or A' X = b, for triangular A; `linalg.solve_triangular` replaces it."""
+    """(X, a copy of A) of A X = b, or (transpose) A^T X = b, for triangular A; see `linalg.solve_triangular`."""
     check_matrix("triangular_solve", b, "b")
     check_square("triangular_solve", A)
     check_same_type("triangular_solve", b, A, ("b", "A"))
@@ -76,9 +76,9 @@ def qr(input, some=True, *, out=None):
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
-    """(U, S, V) with U diag(S) V' = input; `some`: reduced; without compute_uv U and V are zeros."""
+    """(U, S, V) with U diag(S) V^H = input; `some`: reduced; without compute_uv U and V are zeros."""
     U, S, Vh = linalg.svd(input, not some)
-    V = Vh.mT
+    V = Vh.mH
     if not compute_uv:
         m, n = input.shape[-2:]
         U, V = (_C.zeros((*input.shape[:-2], k, k), dtype=input.dtype) for k in (m, n))
@@ -115,9 +115,11 @@ def slogdet(input):
 
 
 def logdet(input):
-    """log(det) of (*, n, n): NaN for a negative determinant, -inf for 0."""
+    """log(det) of (*, n, n): real, NaN for a negative determinant; or complex. -inf for 0."""
     check_square("logdet", input)
     sign, logarithm = linalg.slogdet(input)
+    if sign.is_complex():
+        return sign.log() + logarithm
     return _C.where(sign < 0, float("nan"), logarithm)
 
 

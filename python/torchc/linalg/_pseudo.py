@@ -58,11 +58,11 @@ class _Pinv(Function):
             V, sizes = U, S.abs()
         else:
             U, S, Vh, info = kernels.gesdd(A)
-            V, sizes = Vh.mT, S
+            V, sizes = Vh.mH, S
         check_infos("linalg.pinv", info, "The algorithm failed to converge ({}).")
         keep = sizes > _limit(atol, rtol, A, sizes.amax(-1)).unsqueeze(-1)
         inverse = _C.where(keep, 1.0 / _C.where(keep, S, 1.0), 0.0)
-        P = (V * inverse.unsqueeze(-2)) @ U.mT
+        P = (V * inverse.unsqueeze(-2)) @ U.mH
         ctx.save_for_backward(A, P)
         return P
 
@@ -74,24 +74,24 @@ class _Pinv(Function):
 
 def pseudoinverse_gradient(g, A, P):
     """A's part of the cotangent g of its pseudoinverse P."""
-    gt, Pt = g.mT, P.mT
+    gh, Ph = g.mH, P.mH
     if A.shape[-2] <= A.shape[-1]:
-        K = gt @ P
-        KPt = K @ Pt
-        return KPt - (P @ K).mT - A @ (P @ KPt) + Pt @ (P @ (gt - K @ A))
-    K = P @ gt
-    PtK = Pt @ K
-    return PtK - (K @ P).mT - ((PtK @ P) @ A) + ((gt - A @ K) @ P) @ Pt
+        K = gh @ P
+        KPh = K @ Ph
+        return KPh - (P @ K).mH - A @ (P @ KPh) + Ph @ (P @ (gh - K @ A))
+    K = P @ gh
+    PhK = Ph @ K
+    return PhK - (K @ P).mH - ((PhK @ P) @ A) + ((gh - A @ K) @ P) @ Ph
 
 
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
-    """The pseudoinverse (*, n, m) of A (*, m, n), float32 or float64.
+    """The pseudoinverse (*, n, m) of A (*, m, n), real or complex.
 
     Singular values up to max(atol, rtol * the largest) count as 0; rtol is eps * max(m, n) unless atol > 0 is given.
 
     Args:
         rcond: rtol under its old name.
-        hermitian: A is symmetric, and its lower triangle is read.
+        hermitian: A is Hermitian, and its lower triangle is read.
     """
     op = "linalg.pinv"
     check_square(op, A) if hermitian else check_matrix(op, A)
@@ -106,7 +106,7 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """How many singular values of A (*, m, n) are larger than max(atol, rtol * the largest): int64.
 
-    tol: atol with rtol = 0; hermitian: A is symmetric. rtol is eps * max(m, n) unless atol > 0 is given.
+    tol: atol with rtol = 0; hermitian: A is Hermitian. rtol is eps * max(m, n) unless atol > 0 is given.
     """
     op = "linalg.matrix_rank"
     check_square(op, A) if hermitian else check_matrix(op, A)
@@ -130,7 +130,7 @@ def cond(A, p=None, *, out=None):
     check_matrix(op, A)
     if p is None or p in (2, -2):
         if 0 in A.shape[-2:]:
-            return given(_C.zeros(A.shape[:-2], dtype=A.dtype), out)
+            return given(_C.zeros(A.shape[:-2], dtype=A.dtype.to_real()), out)
         S = svdvals(A)
         large, small = S[..., 0], S[..., -1]
         return given(small / large if p == -2 else large / small, out)
@@ -138,7 +138,7 @@ def cond(A, p=None, *, out=None):
         raise RuntimeError(f"{op} got an invalid norm type: {p}")
     check_square(op, A)
     if 0 in A.shape[-2:]:
-        return given(_C.zeros(A.shape[:-2], dtype=A.dtype), out)
+        return given(_C.zeros(A.shape[:-2], dtype=A.dtype.to_real()), out)
     if p == "nuc":
         S = svdvals(A)
         return given(S.sum(-1) * (1.0 / S).sum(-1), out)
@@ -172,8 +172,8 @@ class _LeastSquares(Function):
     def backward(ctx, g, *_):
         A, B = ctx.saved_tensors
         P = pinv(A)
-        gA = pseudoinverse_gradient(g @ B.mT, A, P) if ctx.needs_input_grad[0] else None
-        return gA, P.mT @ g, None, None
+        gA = pseudoinverse_gradient(g @ B.mH, A, P) if ctx.needs_input_grad[0] else None
+        return gA, P.mH @ g, None, None
 
 
 Lstsq = named("linalg_lstsq", "solution residuals rank singular_values")
@@ -209,12 +209,12 @@ def lstsq(A, B, rcond=None, *, driver=None, out=None):
     X, rank, values = _LeastSquares.apply(A, b, rcond, driver)
     full = driver == "gels" or bool((rank == n).all())
     if driver == "gelsy" or m <= n or not full:
-        residuals = _C.empty(0, dtype=A.dtype)
+        residuals = _C.empty(0, dtype=A.dtype.to_real())
     else:
         rest = A @ X - b
-        residuals = (rest * rest).sum(-2)
+        residuals = (rest * rest.conj()).real.sum(-2)
     if driver == "gels":
         rank = _C.empty(0, dtype=_C.int64)
     if driver not in ("gelsd", "gelss"):
-        values = _C.empty(0, dtype=A.dtype)
+        values = _C.empty(0, dtype=A.dtype.to_real())
     return given_all(Lstsq, (X.squeeze(-1) if vector else X, residuals, rank, values), out)

@@ -36,10 +36,10 @@ class _Triangular(Function):
     def backward(ctx, g):
         A, X = ctx.saved_tensors
         upper, unit = ctx.form
-        gB = triangular(A.mT, g, not upper, unit)
+        gB = triangular(A.mH, g, not upper, unit)
         gA = None
         if ctx.needs_input_grad[0]:
-            gA = -gB @ X.mT
+            gA = -gB @ X.mH
             gA = gA.triu(int(unit)) if upper else gA.tril(-int(unit))
         return gA, gB, None, None
 
@@ -53,7 +53,7 @@ def triangular(A, B, upper, unitriangular=False):
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
     """X of A X = B, or without `left` of X A = B, for triangular A (*, n, n) and B (*, n, k); batches broadcast.
 
-    upper: which triangle A has, the other isn't read; unitriangular: the diagonal counts as ones. float32 or float64.
+    upper: which triangle A has, the other isn't read; unitriangular: the diagonal counts as ones. Real or complex.
     """
     check_square("linalg.solve_triangular", A)
     check_matrix("linalg.solve_triangular", B, "B")
@@ -83,8 +83,8 @@ class _Solve(Function):
     @staticmethod
     def backward(ctx, g, _):
         A, X = ctx.saved_tensors
-        gB = _Solve.apply(A.mT, g)[0]
-        return (-gB @ X.mT if ctx.needs_input_grad[0] else None), gB
+        gB = _Solve.apply(A.mH, g)[0]
+        return (-gB @ X.mH if ctx.needs_input_grad[0] else None), gB
 
 
 SolveEx = named("linalg_solve_ex", "result info")
@@ -126,7 +126,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
 def solve(A, B, *, left=True, out=None):
     """X of A X = B, or without `left` of X A = B: A (*, n, n), B (*, n, k), (n,) or (*, n); batches broadcast.
 
-    float32 or float64. Raises LinAlgError for a singular A.
+    Real or complex. Raises LinAlgError for a singular A.
     """
     X, info = _solved("linalg.solve", A, B, left)
     check_infos("linalg.solve", info, _SINGULAR)
@@ -134,7 +134,7 @@ def solve(A, B, *, left=True, out=None):
 
 
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
-    """`solve` for the A whose `lu_factor` is (LU, pivots), or with `adjoint` for A'."""
+    """`solve` for the A whose `lu_factor` is (LU, pivots), or with `adjoint` for A^H."""
     op = "linalg.lu_solve"
     check_square(op, LU, "LU")
     check_matrix(op, B, "B")
@@ -155,12 +155,12 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             f"({n}x{n} and {B.shape[-2]}x{B.shape[-1]})"
         )
     P, L, U = permutation(pivots, n, LU.dtype), lower_part(LU), upper_part(LU)
-    b = B if left else B.mT
-    if adjoint == left:  # A' = U' L' P'
-        X = P @ triangular(L.mT, triangular(U.mT, b, False), True, True)
+    b = B if left else B.mH
+    if adjoint == left:  # A^H = U^H L^H P^H
+        X = P @ triangular(L.mH, triangular(U.mH, b, False), True, True)
     else:
         X = triangular(U, triangular(L, P.mT @ b, False, True), True)
-    return given(X if left else X.mT, out)
+    return given(X if left else X.mH, out)
 
 
 # ---- inverses
@@ -180,7 +180,7 @@ class _Inverse(Function):
     @staticmethod
     def backward(ctx, g, _):
         (X,) = ctx.saved_tensors
-        return -X.mT @ g @ X.mT
+        return -X.mH @ g @ X.mH
 
 
 InvEx = named("linalg_inv_ex", "inverse info")
@@ -199,7 +199,7 @@ def inv_ex(A, *, check_errors=False, out=None):
 
 
 def inv(A, *, out=None):
-    """The inverse of A (*, n, n), float32 or float64. Raises LinAlgError for a singular matrix."""
+    """The inverse of A (*, n, n), real or complex. Raises LinAlgError for a singular matrix."""
     check_square("linalg.inv", A)
     X, info = _Inverse.apply(A)
     check_infos("linalg.inv", info, _NOT_INVERTIBLE)
@@ -253,18 +253,20 @@ class _Slogdet(Function):
     @staticmethod
     def forward(ctx, A):
         diagonal, exchanges = _diagonal_of_lu(A)
-        sign, logarithm = diagonal.sign().prod(-1) * exchanges, diagonal.abs().log().sum(-1)
-        ctx.save_for_backward(A)
+        sign, logarithm = diagonal.sgn().prod(-1) * exchanges, diagonal.abs().log().sum(-1)
+        ctx.save_for_backward(A, sign)
         return sign, logarithm
 
     @staticmethod
-    def backward(ctx, _, g):
-        (A,) = ctx.saved_tensors
-        return g[..., None, None] * inv_ex(A)[0].mT
+    def backward(ctx, g_sign, g):
+        A, sign = ctx.saved_tensors
+        if sign.is_complex():  # a phase: d sign = i Im(tr(A^-1 dA)) sign
+            g = _C.complex(g, -(g_sign.conj() * sign).imag)
+        return g[..., None, None] * inv_ex(A)[0].mH
 
 
 class _Det(Function):
-    """The determinant. Its gradient is the transposed adjugate, det(A) A^-T where A has an inverse."""
+    """The determinant. Its gradient is the adjugate's adjoint, conj(det A) A^-H where A has an inverse."""
 
     @staticmethod
     def forward(ctx, A):
@@ -278,19 +280,19 @@ class _Det(Function):
         A, det = ctx.saved_tensors
         singular = det.detach() == 0
         if not bool(singular.any()):
-            return (g * det)[..., None, None] * inv_ex(A)[0].mT
+            return (g * det.conj())[..., None, None] * inv_ex(A)[0].mH
         return g[..., None, None] * _cofactors(A)
 
 
 def _cofactors(A):
-    """d det(A) / dA by singular values, also of singular matrices: U' of A = U S V' times the others' product."""
+    """The adjugate's adjoint, also of singular matrices: of A = U S V^H, U (products of the other values) V^H."""
     from torchc.linalg._factor import svd
 
     U, S, Vh = svd(A, False)
     n = S.shape[-1]
     # Every product of all values but one, without a division.
     others = _C.where(_C.eye(n, dtype=_C.bool), 1.0, S.unsqueeze(-2)).prod(-1)
-    sign = det(U) * det(Vh)
+    sign = (det(U) * det(Vh)).conj()
     return sign[..., None, None] * ((U * others.unsqueeze(-2)) @ Vh)
 
 
@@ -298,7 +300,7 @@ Slogdet = named("linalg_slogdet", "sign logabsdet")
 
 
 def det(A, *, out=None):
-    """The determinants of A (*, n, n), float32 or float64; that of a 0 x 0 matrix is 1."""
+    """The determinants of A (*, n, n), real or complex; that of a 0 x 0 matrix is 1."""
     check_square("linalg.det", A)
     return given(_Det.apply(A), out)
 
