@@ -162,6 +162,16 @@ bool Function::generalise(Segments &list, std::unique_ptr<Recording> &segment) {
   return true;
 }
 
+std::string Function::broken() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!settings.oneGraph || !whyBroken.empty())
+    return whyBroken;
+  for (const auto &r : roots)
+    if (r->state() == CompileState::Failed)
+      return r->failure();
+  return settings.compile ? "" : "compiling is switched off";
+}
+
 /// Enters the segments of one call into the tree.
 std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>> path, bool byShape) {
   std::vector<std::shared_ptr<Recording>> work;
@@ -172,6 +182,8 @@ std::shared_ptr<Recording> Function::add(std::vector<std::unique_ptr<Recording>>
     numbers.recorded++;
     unexpected = false;
     raises = 0;
+    if (settings.oneGraph && whyBroken.empty())
+      whyBroken = breakOf(path);
     size_t count = 0;
     each(roots, [&](Recording &) { count++; });
     Segments *list = &roots;

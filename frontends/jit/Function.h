@@ -14,6 +14,7 @@ struct FunctionOptions {
   bool measure = true;     // small functions re-trace only if that is measured to be faster (J4)
   int maxRecordings = 32;  // segments kept; more, and new paths stay eager
   bool dynamic = true;     // sizes that change become dynamic (J5); false: each has a recording of its own
+  bool oneGraph = false;   // the caller wants to know what keeps a call from being one compiled graph
 };
 
 class Function {
@@ -31,6 +32,8 @@ public:
              launches = 0, interpreted = 0, replayed = 0, dynamic = 0;
   };
   Counts counts();
+  /// With oneGraph: what keeps some recorded call from being one compiled graph; empty: nothing so far.
+  std::string broken();
 
   /// Frontends that proved that the function depends on its tensor arguments alone say so; others say why not.
   void allowReplay(bool allowed, std::string why);
@@ -102,6 +105,7 @@ private:
   int raises = 0, rest = 0; // recordings in a row that ended by an exception; calls before the next one after them
   int skip = 0;            // calls before the next one: what comes at every n-th call must be met at some time
   std::string stopped;     // why no more is recorded
+  std::string whyBroken;
   struct Timing {
     int count = 0;
     int64_t best = INT64_MAX; // ns

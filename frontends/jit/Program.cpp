@@ -72,14 +72,8 @@ RecordedProgram recordProgram(const std::function<std::vector<Tensor>()> &fn, co
   std::vector<std::unique_ptr<Recording>> path = call.takeRecorded();
   if (path.empty())
     throw Unsupported("the function computes nothing");
-  if (path.size() > 1) {
-    uint32_t last = path[0]->steps.empty() ? 0 : uint32_t(path[0]->steps.size()) - 1;
-    Site site = path[0]->siteOf(last);
-    throw Unsupported("the function looks at the numbers of a tensor (item(), bool(), printing) after " + site.file +
-                      ":" + std::to_string(site.line) + ", which one graph can't hold");
-  }
-  if (!path[0]->refused.empty())
-    throw Unsupported(path[0]->refused);
+  if (std::string why = breakOf(path); !why.empty())
+    throw Unsupported(why);
   RecordedProgram out;
   out.trace = std::move(path[0]->trace);
   nameInputs(out, arguments, state, tensors);

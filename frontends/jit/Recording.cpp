@@ -19,6 +19,15 @@ Site Recording::siteOf(uint32_t step) const {
   return s;
 }
 
+std::string breakOf(const std::vector<std::unique_ptr<Recording>> &path) {
+  if (path.size() > 1) {
+    Site site = path[0]->siteOf(path[0]->steps.empty() ? 0 : uint32_t(path[0]->steps.size()) - 1);
+    return "the function looks at the numbers of a tensor (item(), bool(), printing) after " + site.file + ":" +
+           std::to_string(site.line) + ", which one graph can't hold";
+  }
+  return path.empty() ? std::string() : path[0]->refused;
+}
+
 TensorImpl *Recording::slowShell(uint32_t value) const {
   const Value &v = values[value];
   return newShell(v.dtype, v.rank, sizesOf(v), v.contiguous ? nullptr : stridesOf(v));

@@ -169,6 +169,9 @@ private:
 /// Layout of a tensor compared with a recorded value's; not the storage.
 bool sameLayout(const Recording &r, const Value &v, const TensorImpl *t);
 
+/// What keeps the segments of one call from being one compiled graph; empty: nothing.
+std::string breakOf(const std::vector<std::unique_ptr<Recording>> &path);
+
 /// Bytes that a tensor's elements span.
 int64_t spanOf(const TensorImpl *t);
 /// An op that reads so many bytes of memory which another library may write can be deferred: what it reads is copied.

@@ -162,6 +162,16 @@ int64_t largestArgument(PyObject *const *args, Py_ssize_t n) {
   return most;
 }
 
+/// CompileError if some call so far isn't one compiled graph.
+void checkWhole(Compiled *c) {
+  std::string why = c->core->broken();
+  if (why.empty())
+    return;
+  Ref module(check(PyImport_ImportModule("torchc.errors")));
+  Ref type(check(PyObject_GetAttrString(module.get(), "CompileError")));
+  raise(type.get(), c->core->options().name + ": fullgraph=True: " + why);
+}
+
 PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *names) {
   Compiled *c = self(o);
   if (c->code && !names)
@@ -186,6 +196,8 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
     }
     if (recorded && !c->background && !waitForCompiles(c->patience))
       c->core->noteWait(c->patience);
+    if (c->core->options().oneGraph)
+      checkWhole(c);
     return result.take();
   });
 }
@@ -193,12 +205,13 @@ PyObject *callCompiled(PyObject *o, PyObject *const *args, size_t n, PyObject *n
 PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *fn;
   const char *name, *file = "";
-  int line = 0, compile = 1, background = 1, interpret = 0, measure = 1, limit = 32, dynamic = 1;
+  int line = 0, compile = 1, background = 1, interpret = 0, measure = 1, limit = 32, dynamic = 1, fullgraph = 0;
   double patience = 60;
-  static const char *names[] = {"fn",        "name",    "file",  "line",     "compile", "background",
-                                "interpret", "measure", "limit", "patience", "dynamic", nullptr};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppidp", const_cast<char **>(names), &fn, &name, &file, &line,
-                                   &compile, &background, &interpret, &measure, &limit, &patience, &dynamic))
+  static const char *names[] = {"fn",      "name",  "file",     "line",    "compile",   "background", "interpret",
+                                "measure", "limit", "patience", "dynamic", "fullgraph", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Os|sippppidpp", const_cast<char **>(names), &fn, &name, &file, &line,
+                                   &compile, &background, &interpret, &measure, &limit, &patience, &dynamic,
+                                   &fullgraph))
     return nullptr;
   if (!PyCallable_Check(fn)) {
     PyErr_Format(PyExc_TypeError, "expected a callable, got %.200s", Py_TYPE(fn)->tp_name);
@@ -215,6 +228,7 @@ PyObject *newCompiled(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     o.measure = measure;
     o.maxRecordings = limit;
     o.dynamic = dynamic;
+    o.oneGraph = fullgraph;
     auto core = std::make_unique<jit::Function>(std::move(o));
     PyObject *made = check(type->tp_alloc(type, 0));
     Compiled *c = self(made);
@@ -310,7 +324,8 @@ PyObject *deepCopy(PyObject *o, PyObject *memo) {
     return nullptr;
   Ref compile(PyObject_GetAttrString(jit.get(), "_compiled"));
   Ref args(Py_BuildValue("(OOs)", fn.get(), c->background ? Py_True : Py_False, c->core->options().name.c_str()));
-  Ref options(Py_BuildValue("{sO}", "dynamic", c->core->options().dynamic ? Py_True : Py_False));
+  Ref options(Py_BuildValue("{sOsO}", "dynamic", c->core->options().dynamic ? Py_True : Py_False, "fullgraph",
+                            c->core->options().oneGraph ? Py_True : Py_False));
   return compile && args && options ? PyObject_Call(compile.get(), args.get(), options.get()) : nullptr;
 }
 

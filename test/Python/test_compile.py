@@ -1,5 +1,6 @@
 """torchc.compile: the same bits as eager whatever a program does, and never stale."""
 
+import copy
 import gc
 import threading
 
@@ -304,11 +305,45 @@ def test_decorator_and_method():
     assert Thing.times.__name__ == "times" and Thing.times.__doc__ == "Documented."
 
 
+@needs_compiler
+def test_fullgraph_wants_one_graph():
+    from torchc.errors import CompileError
+
+    def whole(x):
+        return (x * 2).exp()
+
+    def looks(x):
+        return x * 2 if (x * 3).sum() > 0 else x + 1
+
+    def foreign(x):
+        return torch.fft.fft(x).real
+
+    def compiled(fn):
+        return torch.compile(fn, fullgraph=True, background=False)
+
+    x = t(0.5, -1.5)
+    good = compiled(whole)
+    for _ in range(4):
+        assert bits(good(x)) == bits(whole(x))
+    assert good.counts()["launches"] and copy.deepcopy(good)(x).numel()
+    line = looks.__code__.co_firstlineno + 1
+    with pytest.raises(
+        CompileError, match=rf"looks: fullgraph=True: .*numbers of a tensor.*:{line}"
+    ):
+        compiled(looks)(x)
+    with pytest.raises(CompileError, match="foreign: fullgraph=True: .*complex64"):
+        compiled(foreign)(x)
+    with pytest.raises(ZeroDivisionError):
+        compiled(lambda x: x * (1 // 0))(x)
+    module = torch.compile(torch.nn.Linear(2, 3), fullgraph=True, background=False)
+    assert module(x).shape == (3,)
+
+
 def test_bad_arguments():
     with pytest.raises(TypeError, match="function or a module"):
         torch.compile(3)
     for options in (
-        {"fullgraph": True}, {"mode": "fast"}, {"backend": print}, {"options": {"triton.cudagraphs": True}},
+        {"mode": "fast"}, {"backend": print}, {"options": {"triton.cudagraphs": True}},
     ):  # fmt: skip
         with pytest.raises(NotImplementedError):
             torch.compile(lambda x: x, **options)

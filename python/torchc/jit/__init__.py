@@ -73,7 +73,9 @@ def compile(  # noqa: A001 - the name is PyTorch's
     Args:
         fn: a function, or a module: then calls of it are compiled, as its class and `forward` are at each call, and
             all else passes through. Methods that return the module return the compiled one.
-        fullgraph: raises Unsupported: a whole-graph guarantee is not implemented.
+        fullgraph: a call that isn't one graph (it looks at the numbers of a tensor, or runs what can't be compiled)
+            raises CompileError with the source line, after the function has run. With background=True the compiler's
+            own refusal comes at a later call.
         dynamic: None and True: a size of the inputs that comes with a second value becomes dynamic; one compiled
             graph then serves all its values, and the report names the sizes that can't and why. False: each shape is
             compiled by itself.
@@ -85,12 +87,8 @@ def compile(  # noqa: A001 - the name is PyTorch's
         background: False waits for the compiler after each recorded call, a minute at most: then the call goes on,
             and the report says so.
 
-    Raises TypeError when `fn` is not callable.
+    Raises TypeError when `fn` is not callable; calls raise what `fn` raises.
     """
-    if fullgraph:
-        raise Unsupported(
-            "compile(fullgraph=True): an error instead of eager execution is not implemented"
-        )
     if mode not in _MODES:
         raise Unsupported(f"compile(mode={mode!r}): expected one of {', '.join(map(str, _MODES))}")
     if not isinstance(backend, str):
@@ -98,17 +96,20 @@ def compile(  # noqa: A001 - the name is PyTorch's
     if options:
         raise Unsupported(f"compile(options={options!r}): options of PyTorch's backends")
     if fn is None:
-        return functools.partial(compile, background=background, dynamic=dynamic, disable=disable)
+        return functools.partial(
+            compile, fullgraph=fullgraph, background=background, dynamic=dynamic, disable=disable
+        )
     if disable:
         return fn
     if not callable(fn):
         raise TypeError(f"compile() expects a function or a module, got {type(fn).__name__}")
     nn = sys.modules.get("torchc.nn")
+    options = {"dynamic": dynamic is not False, "fullgraph": fullgraph}
     if nn is not None and isinstance(fn, nn.Module):
         from torchc.jit._module import CompiledModule
 
-        return CompiledModule(fn, background=background, dynamic=dynamic is not False)
-    return _compiled(fn, background, dynamic=dynamic is not False)
+        return CompiledModule(fn, background=background, **options)
+    return _compiled(fn, background, **options)
 
 
 def _compiled(
