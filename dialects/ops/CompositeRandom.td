@@ -32,7 +32,7 @@ def : Composite<"filled with exponentially distributed numbers", [
 def : Composite<"filled with the number of trials until the first success", [
   Api<"geometric(Tensor input, float p, *, Generator? generator=None) -> Tensor", inplaceOnly, "geometricInto">]>;
 def : Composite<"places drawn by their weights", [
-  Api<"multinomial(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor", ["function", "method", "outCopy"], "multinomialRows">]>;
+  Api<"multinomial(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor", ["function", "method", "outSame"], "multinomialRows">]>;
 
 def : Composite<"normally distributed random numbers", [
   Api<"randn(int[] size, *, Generator? generator=None, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", ["function", "outCopy"], "randnOf">,

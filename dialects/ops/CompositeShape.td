@@ -23,7 +23,8 @@ def : Composite<"another tensor's shape", [
 def : Composite<"summed over the dimensions that broadcasting would add or repeat", [
   Api<"sum_to_size(Tensor input, int[] size) -> Tensor", methodOnly, "sumToSize">]>;
 def : Composite<"`length` indices of a dimension from `start` on", [
-  Api<"narrow(Tensor input, int dim, int start, int length) -> Tensor", ["function", "method"], "narrowDim">]>;
+  Api<"narrow(Tensor input, int dim, int start, int length) -> Tensor", ["function", "method"], "narrowDim">,
+  Api<"narrow(Tensor input, int dim, Tensor start, int length) -> Tensor", ["function", "method"], "narrowFrom">]>;
 def : Composite<"one index of a dimension", [
   Api<"select(Tensor input, int dim, int index) -> Tensor", ["function", "method"], "selectIndex">,
   Api<"unbind(Tensor input, int dim=0) -> Tensor[]", ["function", "method"], "unbindDim">]>;

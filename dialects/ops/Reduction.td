@@ -31,7 +31,7 @@ def Torchc_ProdOp : Reduction<"prod"> {
 
 def Torchc_AmaxOp : Reduction<"amax"> {
   let summary = "largest element over axes; NaN propagates";
-  let api = [Api<"amax(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "amaxDims">];
+  let api = [Api<"amax(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method", "outSame"], "amaxDims">];
   let scalar = [(Max (Arg 0), (Arg 1))];
   let scalarBool = [(Or (Arg 0), (Arg 1))];
   let vjpFn = "extremumReduceVjp";
@@ -41,7 +41,7 @@ def Torchc_AmaxOp : Reduction<"amax"> {
 
 def Torchc_AminOp : Reduction<"amin"> {
   let summary = "smallest element over axes; NaN propagates";
-  let api = [Api<"amin(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "aminDims">];
+  let api = [Api<"amin(Tensor input, int[] dim=(), bool keepdim=False) -> Tensor", ["function", "method", "outSame"], "aminDims">];
   let scalar = [(Min (Arg 0), (Arg 1))];
   let scalarBool = [(And (Arg 0), (Arg 1))];
   let vjpFn = "extremumReduceVjp";

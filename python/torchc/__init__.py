@@ -68,6 +68,10 @@ def __getattr__(name):
     """Loads a submodule, or a name that lives in one, when it is first used; a missing name says so."""
     from importlib import import_module
 
+    if name == "torch":  # a name of PyTorch's package, too
+        from sys import modules
+
+        return modules[__name__]
     home = name if name in _SUBMODULES else _LAZY.get(name)
     if home is None and not name.startswith("_"):
         _extras = import_module("torchc._extras")

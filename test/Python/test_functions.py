@@ -490,3 +490,24 @@ def test_questions_and_pieces() -> None:
     torch.manual_seed(0)
     y, mask = torch.native_dropout(torch.ones(100), 0.25, True)
     assert torch.equal(y, mask / 0.75) and 50 < mask.sum().item() < 95
+
+
+def test_out_of_another_type_is_refused_where_values_are_chosen() -> None:
+    x = torch.ones(3, 2)
+    for call in (
+        lambda: torch.amax(x, 0, out=torch.empty(2, dtype=torch.float64)),
+        lambda: torch.amin(x, 0, out=torch.empty(2, dtype=torch.float64)),
+        lambda: torch.multinomial(x, 1, out=torch.empty(3, 1)),
+    ):
+        with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+            call()
+    out = torch.empty(0)
+    assert torch.amax(x, 0, out=out) is out and out.tolist() == [1, 1]
+
+
+def test_narrow_from_a_tensor() -> None:
+    x = torch.arange(10).reshape(5, 2)
+    assert x.narrow(0, torch.tensor(1), 2).tolist() == [[2, 3], [4, 5]]
+    for start in (torch.tensor(True), torch.tensor(1.0), torch.tensor([1])):
+        with pytest.raises(RuntimeError, match="0-dim integral"):
+            torch.narrow(x, 0, start, 2)

@@ -130,7 +130,8 @@ void define(const OpModel *op, const ApiModel &a, raw_ostream &os) {
     if (a.impl.empty())
       return opCall(*op, a, out);
     std::string value = "composite::" + a.impl + "(" + names(a) + (writesInto(a) ? sep(a) + out.str() : "") + ")";
-    return a.copiesOut && out != "Out()" ? "composite::deliver(" + value + ", " + out.str() + ")" : value;
+    std::string deliver = a.sameOut ? "composite::deliverSame(" : "composite::deliver(";
+    return a.copiesOut && out != "Out()" ? deliver + value + ", " + out.str() + ")" : value;
   };
   os << cppResult(a.result) << " " << cppName(a.name) << "(" << params(a, false) << ") { return " << body("Out()")
      << "; }\n";

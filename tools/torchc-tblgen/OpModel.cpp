@@ -219,9 +219,10 @@ std::vector<ApiModel> readApi(const Record *r) {
     ApiModel m = parseSchema(r, a->getValueAsString("schema"));
     m.kinds = strings(a, "kinds");
     for (std::string &kind : m.kinds)
-      if (StringRef k = kind; k.consume_back("Copy")) {
-        kind = k.str();
+      if (StringRef k = kind; k.consume_back("Copy") || k.consume_back("Same")) {
         m.copiesOut = true;
+        m.sameOut = StringRef(kind).ends_with("Same");
+        kind = k.str();
       }
     m.impl = a->getValueAsString("impl").str();
     out.push_back(std::move(m));

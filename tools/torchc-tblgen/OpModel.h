@@ -34,6 +34,7 @@ struct ApiModel {
   std::vector<Param> params;
   std::vector<std::string> kinds;
   bool copiesOut = false; // `impl` knows no targets: its result is copied into them
+  bool sameOut = false;   // and they must have its dtype
   // A method whose name and number of parameters a function has in another meaning (x.where(condition, y)): C++ has no
   // spelling for it but `impl`.
   bool shadowed = false;

@@ -94,6 +94,13 @@ Tensor deliver(const Tensor &value, Out out) {
   return callOp(OpId::Cast, {value}, {Attr::dtype(value->dtype)}, out);
 }
 
+Tensor deliverSame(const Tensor &value, Out out) {
+  if (out.kind != Out::None && out.tensor->dtype != value->dtype)
+    fail("Expected out tensor to have dtype " + std::string(torchName(value->dtype)) + ", but got " +
+         std::string(torchName(out.tensor->dtype)) + " instead");
+  return deliver(value, out);
+}
+
 Tensor reshaped(const Tensor &x, const Dims &shape) {
   return reshapeOrCopy(x, IntList(shape.data(), size_t(shape.size())));
 }

@@ -25,6 +25,8 @@ DType typeOf(const Operand &a, const Operand &b);
 Tensor as(const Tensor &x, DType t);
 /// Puts a computed value where it is wanted.
 Tensor deliver(const Tensor &value, Out out);
+/// The same; the target must have the dtype.
+Tensor deliverSame(const Tensor &value, Out out);
 Tensor reshaped(const Tensor &x, const Dims &shape);
 /// A view that adds or drops dimensions of size 1, with the strides that PyTorch gives it.
 Tensor viewWithStrides(const Tensor &x, const Dims &shape, const Dims &strides);

@@ -305,8 +305,8 @@ def _triangle(op, UPLO):
 def eigh(A, UPLO="L", *, out=None):
     """(eigenvalues ascending (*, n), eigenvectors as columns (*, n, n)) of Hermitian matrices; UPLO: the triangle read.
 
-    Real or complex; eigenvalues are real. Signs and phases of the vectors are LAPACK's. Raises LinAlgError where it doesn't
-    converge.
+    Real or complex; eigenvalues are real. Signs and phases of the vectors are LAPACK's. Raises LinAlgError where it
+    doesn't converge.
     """
     check_square("linalg.eigh", A)
     upper = _triangle("linalg.eigh", UPLO)
