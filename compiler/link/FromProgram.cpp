@@ -42,14 +42,14 @@ static bool parseInput(const json::Value &value, ObjectMeta &meta, Diag &diag) {
   return true;
 }
 
-/// [dtype, m, n, k, A's row and k strides, B's k and column strides, C's row stride]
+/// [dtype, m, n, k, A's row and k strides, B's k and column strides, C's row stride, whether chains start from C]
 static bool parseProduct(const json::Value &value, ObjectMeta &meta, Diag &diag) {
   const json::Array *a = value.getAsArray();
   ObjectMeta::Product p;
-  int64_t *fields[] = {&p.m, &p.n, &p.k, &p.aRow, &p.aK, &p.bK, &p.bColumn, &p.cRow};
-  std::optional<DType> dtype = a && a->size() == 9 ? parseDType((*a)[0].getAsString().value_or("")) : std::nullopt;
+  int64_t *fields[] = {&p.m, &p.n, &p.k, &p.aRow, &p.aK, &p.bK, &p.bColumn, &p.cRow, &p.start};
+  std::optional<DType> dtype = a && a->size() == 10 ? parseDType((*a)[0].getAsString().value_or("")) : std::nullopt;
   if (!dtype)
-    return diag.fail(ErrorKind::Internal, "object metadata: expected a product as nine values");
+    return diag.fail(ErrorKind::Internal, "object metadata: expected a product as ten values");
   p.dtype = *dtype;
   for (auto [i, field] : enumerate(fields))
     *field = (*a)[i + 1].getAsInteger().value_or(0);

@@ -18,13 +18,13 @@ static json::Array list(const Dims &dims) {
   return out;
 }
 
-/// Products by what their scratch memory depends on: [dtype, m, n, k, A row, A k, B k, B column, C row].
+/// Products by what their scratch memory depends on: [dtype, m, n, k, A row, A k, B k, B column, C row, start].
 static json::Array productList(const schedule::Plan &plan) {
   json::Array out;
   plan.eachStep([&](const schedule::Step &s) {
     if (s.callee == "torchc_gemm")
       out.push_back(json::Array{StringRef(shortName(DType(s.scalars[0]))), s.sizes[1], s.sizes[2], s.sizes[3],
-                                s.sizes[5], s.sizes[6], s.sizes[8], s.sizes[9], s.sizes[11]});
+                                s.sizes[5], s.sizes[6], s.sizes[8], s.sizes[9], s.sizes[11], s.sizes[12]});
   });
   return out;
 }

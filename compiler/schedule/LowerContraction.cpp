@@ -44,6 +44,9 @@ bool GraphLowering::lowerMatmul(Operation *op) {
   int64_t m = dims[r - 2], n = dims[r - 1], k = a.dims[r - 1];
   if (batch * m * n == 0)
     return true;
+  bool start = op->getNumOperands() > 2;
+  if (start && !copyTo(op->getOperand(2), out))
+    return false;
   int64_t aStep = *batchStride(a), bStep = *batchStride(b2);
   if (batch > 1 && !bStep && aStep == m * a.strides[r - 2]) { // the same B for all batches: one product over all rows
     m *= batch;
@@ -54,7 +57,7 @@ bool GraphLowering::lowerMatmul(Operation *op) {
   step.writes = {{bufferOf(out), 0}};
   step.reads = {pointer(a), pointer(b2)};
   step.sizes = {batch, m, n, k, aStep, a.strides[r - 2], a.strides[r - 1], bStep, b2.strides[r - 2], b2.strides[r - 1],
-                m * n, n};
+                m * n, n, start};
   step.scalars = {uint64_t(t)};
   step.elements = dims.numel();
   step.end = batch;

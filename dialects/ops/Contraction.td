@@ -21,6 +21,15 @@ def Torchc_MatmulOp : Torchc_Op<"matmul"> {
   let onnx = ["MatMul since 13"];
 }
 
+// The product whose chain of N3 starts from the element of `start` (rules/Attention.h).
+def Torchc_MatmulFromOp : Torchc_Op<"matmul_from"> {
+  let summary = "matrix product of the last two dimensions continued from a third operand";
+  let family = ContractionFamily;
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y, AnyRankedTensor:$start);
+  let shape = MatmulShape;
+  let flags = ["accumulates"];
+}
+
 // Order of N4 with a fused multiply-add in each chain.
 def Torchc_DotOp : Torchc_Op<"dot"> {
   let summary = "inner product of two vectors of equal length";

@@ -105,6 +105,8 @@ bool inferMatmul(const Call &c) {
   c.out.dtype = c.in[0].dtype;
   c.out.dims = x;
   c.out.dims[r - 1] = y[r - 1];
+  if (c.n > 2 && !(c.dims(2) == c.out.dims))
+    return c.fail(ErrorKind::Runtime, "expected a start of shape " + c.out.dims.str() + ", got " + c.dims(2).str());
   return true;
 }
 

@@ -42,7 +42,8 @@ bool joinsRows(const TensorImpl *a, const TensorImpl *b, int batchDims) {
 /// Multiplications per thread below which starting threads costs more than it gains.
 constexpr int64_t productGrain = 1 << 18;
 
-void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c) {
+/// `start`: c holds where the chains start.
+void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c, bool start) {
   int batchDims = c->rank - 2;
   const int64_t *sa = a->strides() + batchDims, *sb = b->strides() + batchDims;
   int64_t m = c->sizes()[batchDims], n = c->sizes()[batchDims + 1], k = a->sizes()[batchDims + 1];
@@ -67,7 +68,7 @@ void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c) {
       pb += at * b->strides()[d];
     }
     return gemm({c->dtype, m, n, k, a->data + pa * item, sa[0], sa[1], b->data + pb * item, sb[0], sb[1],
-                 c->data + i * m * n * item, n});
+                 c->data + i * m * n * item, n, start});
   };
   bool ok = true;
   auto products = [&](int64_t begin, int64_t end) {
@@ -106,8 +107,9 @@ TensorImpl *runContraction(Resolved &r) {
   if (r.info.shape != ShapeRule::Matmul)
     return runConvolution(r);
   Tensor a = prepared(r.operand(0), compute), b = prepared(r.operand(1), compute);
-  Tensor c(newTensor(compute, r.type.dims));
-  matmul(r, a.impl(), b.impl(), c.impl());
+  bool start = r.call.numOperands > 2;
+  Tensor c(start ? copyOf(r.operand(2), compute) : newTensor(compute, r.type.dims));
+  matmul(r, a.impl(), b.impl(), c.impl(), start);
   return c->dtype == r.type.dtype ? c.take() : copyOf(c.impl(), r.type.dtype);
 }
 

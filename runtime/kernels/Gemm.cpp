@@ -78,7 +78,7 @@ template <class T> void packA(const T *a, int64_t aRow, int64_t aK, int64_t m, i
 /// How one call runs: decided by sizes and strides alone; the bits are the same every way.
 struct Plan {
   bool few; // in parts of k of which a panel fits into L1
-  bool packA; // in strips; else by its strides
+  bool packA; // in strips, whose kernels start every block from +0; else by its strides
   bool inPlace; // B isn't packed: its rows are contiguous, and no second tile would read a copy
   bool copies; // the first tile of a pass packs B's panel while it multiplies
   int64_t depth; // of a packed part of B
@@ -90,7 +90,7 @@ Plan planFor(const GemmKernels &ks, const GemmCall &g) {
   p.inPlace = g.bColumn == 1 && g.m <= ks.rows;
   p.copies = g.bColumn == 1 && !p.inPlace;
   int64_t k = least(g.k, gemmBlock);
-  p.packA = !p.few && (g.aK != 1 || k > mostStrided);
+  p.packA = !p.few && !g.start && (g.aK != 1 || k > mostStrided);
   p.depth = p.few && !p.inPlace && g.m > 1 ? least(k, partBytes / (ks.columns * itemSize(g.dtype))) : k;
   return p;
 }
@@ -99,7 +99,8 @@ template <class T> struct Gemm {
   const GemmKernels &ks;
   const GemmCall &g;
   Plan plan;
-  T *panels, *strips, *edge, *chains; // packed B and A, a tile of C for the last panel, tiles of unfinished chains
+  T *panels, *strips, *edge, *chains; // packed B and A, a tile of C for the last panel, tiles of unfinished chains: of a
+                                      // panel all rows, NR each, one panel behind the other
 
   /// Rows of A, in place or in strips, in tiles of `step` rows.
   struct Rows {
@@ -169,6 +170,21 @@ template <class T> struct Gemm {
     }
   }
 
+  /// C where the first block's chains start from it.
+  void startFromC(int64_t begin, int64_t end) const {
+    int64_t width = ks.columns, rows = end - begin;
+    for (int64_t n = 0; n < g.n; n += width) {
+      T *chain = chains + n * rows;
+      int64_t valid = validAt(n);
+      for (int64_t i = 0; i < rows; ++i) {
+        std::memcpy(chain + i * width, cAt(begin + i, n), size_t(valid) * sizeof(T));
+        for (int64_t j = valid; j < width; ++j)
+          chain[i * width + j] = T(0);
+      }
+    }
+  }
+  bool starts(int64_t k0) const { return g.start && !k0; }
+
   /// A block of k for many rows: passes of blockRows over B. The first packs B.
   void many(int64_t begin, int64_t end, int64_t k0, int64_t k) const {
     int64_t rows = rowBlock(end - begin, ks.rows);
@@ -180,24 +196,25 @@ template <class T> struct Gemm {
         a = {strips, a.count, ks.rows, 1, ks.rows, k};
       }
       for (int64_t n = 0; n < g.n; n += ks.columns)
-        panelTimes(a, r, n, k0, k, r == begin, keep);
+        panelTimes(a, r, n, k0, k, r == begin, keep, chains + (g.start ? n * (end - begin) + (r - begin) * ks.columns : 0));
     }
   }
 
-  void panelTimes(const Rows &a, int64_t m, int64_t n, int64_t k0, int64_t k, bool first, bool keep) const {
+  void panelTimes(const Rows &a, int64_t m, int64_t n, int64_t k0, int64_t k, bool first, bool keep,
+                  const T *chain) const {
     Kernel kernel = plan.packA ? ks.packed : ks.strided;
     int64_t valid = validAt(n), from = 0, width = ks.columns;
     T *at = keep ? panels + n * k : panels;
     Panel packed{at, k, width};
-    Out out{cAt(m, n), g.cRow, k0 ? 2 : 0};
+    Out out{cAt(m, n), g.cRow, k0 ? 2 : starts(k0)};
     if (first && canCopy(a, valid))
-      from = copyTile(a, packed, k0, n, out, chains);
+      from = copyTile(a, packed, k0, n, out, chain);
     else if (first)
       packPanel(ks.turn, bAt(k0, n), g.bK, g.bColumn, k, width, valid, at);
     if (valid < width)
-      return edgeRows(kernel, a, packed, out, valid, chains);
+      return edgeRows(kernel, a, packed, out, valid, chain);
     int64_t lines = first ? 0 : width * k * int64_t(sizeof(T)) / 64;
-    call(kernel, a, from, a.count, packed, out, chains, {at + width * k, lines, 0});
+    call(kernel, a, from, a.count, packed, out, chain, {at + width * k, lines, 0});
   }
 
   /// A block of k for few rows: all panels, in parts of k that fit into L1. Chains wait in `chains`, tile by tile.
@@ -211,7 +228,7 @@ template <class T> struct Gemm {
         bool ends = done + depth >= k; // not by addresses: without chains theirs may be what follows the scratch memory
         if (!ends)
           out = {chain, ks.columns, 0};
-        out.flags |= done ? 1 : 0;
+        out.flags |= done || starts(k0) ? 1 : 0;
         part(a, n, k0 + done, depth, out, ends ? validAt(n) : ks.columns, chain);
       }
     }
@@ -237,7 +254,7 @@ template <class T> struct Gemm {
   void oneRow(int64_t m, int64_t k0, int64_t k) const {
     int64_t n = 0, group = widePanels * ks.columns;
     Rows a = rowsAt(m, 1, k0);
-    for (; n + group <= g.n; n += group) {
+    for (; n + group <= g.n && !g.start; n += group) {
       Out out{cAt(m, n), g.cRow, k0 ? 2 : 0};
       if (plan.inPlace) {
         call(ks.wide, a, 0, 1, {bAt(k0, n), k, g.bK}, out, chains, {}, nullptr, ks.columns);
@@ -248,7 +265,7 @@ template <class T> struct Gemm {
       call(ks.wide, a, 0, 1, {panels, k, ks.columns}, out, chains, {}, nullptr, ks.columns * k);
     }
     for (; n < g.n; n += ks.columns)
-      part(a, n, k0, k, {cAt(m, n), g.cRow, k0 ? 2 : 0}, validAt(n), chains);
+      part(a, n, k0, k, {cAt(m, n), g.cRow, k0 ? 2 : starts(k0)}, validAt(n), chains + (g.start ? n : 0));
   }
 };
 
@@ -264,7 +281,7 @@ struct Areas {
     panels = roundUp(columns * p.depth, 64);
     strips = p.packA ? roundUp(least(blockRows, roundUp(g.m, ks.rows)) * k + 16, 64) : 0;
     edge = fewRows * ks.columns;
-    chains = p.few && p.depth < k ? g.m * all : 0;
+    chains = g.start || (p.few && p.depth < k) ? g.m * all : 0;
   }
   int64_t total() const { return panels + strips + edge + chains; }
 };
@@ -278,11 +295,13 @@ template <class T> void rowsOf(const GemmKernels &ks, const GemmCall &g, int64_t
   if (begin >= end || g.n == 0)
     return;
   if (g.k == 0)
-    return zeroRows<T>(g, begin, end);
+    return g.start ? void() : zeroRows<T>(g, begin, end);
   Plan plan = planFor(ks, g);
   Areas areas(ks, g, plan);
   T *panels = static_cast<T *>(scratch), *strips = panels + areas.panels, *edge = strips + areas.strips;
   Gemm<T> run{ks, g, plan, panels, strips, edge, edge + areas.edge};
+  if (g.start)
+    run.startFromC(begin, end);
   for (int64_t k0 = 0; k0 < g.k; k0 += gemmBlock) {
     int64_t k = least(gemmBlock, g.k - k0);
     if (g.m == 1)
@@ -300,7 +319,7 @@ template <class T> void rowsOf(const GemmKernels &ks, const GemmCall &g, int64_t
 unsigned gemmKernelsOf(const GemmKernels &ks, const GemmCall &g) {
   Plan p = planFor(ks, g);
   int64_t group = widePanels * ks.columns;
-  bool wide = g.m == 1 && g.n >= group;
+  bool wide = g.m == 1 && g.n >= group && !g.start;
   return (p.packA                    ? 2u
           : wide && g.n % group == 0 ? 0u
                                      : 1u) |

@@ -30,6 +30,7 @@ struct GemmCall {
   int64_t bK, bColumn;
   void *c;
   int64_t cRow;
+  bool start = false; // the chains of the first block of k start from what C holds, not from +0
 };
 
 /// The product number `batch` of torchc_gemm's arguments (below).
@@ -46,7 +47,8 @@ inline GemmCall gemmCallOf(DType t, void *const *ptrs, const int64_t *s, int64_t
           s[8],
           s[9],
           static_cast<char *>(ptrs[0]) + s[10] * step,
-          s[11]};
+          s[11],
+          s[12] != 0};
 }
 
 /// The kernels of the pack in use for `t`; `strided` is null if there are none.

@@ -190,6 +190,11 @@ def attentions(rng: Rng, dtype: DType) -> Iterator[Sample]:
     yield Sample("small", (*three(1, 2, 3, 5, 4, 4), None, False))
     yield Sample("blocks", (*three(1, 1, 5, 130, 8, 6), None, False))
     yield Sample("causal", (*three(1, 1, 66, 66, 2, 3), None, True))
+    yield Sample("causal groups", (*three(1, 2, 21, 21, 2, 3), None, True))
+    yield Sample("causal tall", (*three(1, 1, 150, 70, 2, 3), None, True))
+    later = three(1, 1, 19, 19, 2, 3)
+    later[2] = plain(salted(rng, (1, 1, 19, 3), dtype))  # what a row doesn't see leaves no trace
+    yield Sample("causal extremes", (*later, None, True))
     yield Sample("causal wide", (*three(1, 1, 3, 70, 4, 4), None, True))
     bias = plain(salted(rng, (1, 1, 4, 9), DType.F32))
     if dtype == DType.F32:

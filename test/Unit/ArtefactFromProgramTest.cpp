@@ -109,7 +109,7 @@ TEST_F(ArtefactFromProgramTest, Metadata) {
   EXPECT_TRUE(link::parseObjectMeta(
       R"({"arena": 640, "entry": "e", "results": [{"storage": 4, "dtype": "i64", "dims": [2, 3]}],
           "writes": [{"storage": 1, "input": 2}], "contents": [4, 1],
-          "inputs": [{"dtype": "i64", "dims": [3]}, {"dtype": "f32", "dims": [], "cotangent": 0}], "products": [["f32", 1, 2, 3, 4, 5, 6, 7, 8]]})",
+          "inputs": [{"dtype": "i64", "dims": [3]}, {"dtype": "f32", "dims": [], "cotangent": 0}], "products": [["f32", 1, 2, 3, 4, 5, 6, 7, 8, 1]]})",
       meta, diag));
   EXPECT_EQ(meta.entry, "e");
   EXPECT_EQ(meta.arenaBytes, 640u);
@@ -120,6 +120,7 @@ TEST_F(ArtefactFromProgramTest, Metadata) {
   EXPECT_EQ(meta.contents, (std::vector<int64_t>{4, 1}));
   EXPECT_EQ(meta.products[0].k, 3);
   EXPECT_EQ(meta.products[0].cRow, 8);
+  EXPECT_EQ(meta.products[0].start, 1);
   for (const char *bad : {"", "[]", "{}", R"({"arena": -1, "entry": "e", "results": [], "writes": []})",
                           R"({"arena": 1, "entry": "e", "results": [3], "writes": []})"}) {
     diag = {};

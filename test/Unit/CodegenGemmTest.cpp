@@ -9,16 +9,16 @@ using namespace torchc::test;
 
 namespace {
 
-template <class T> T chainN3(const std::vector<T> &a, const std::vector<T> &b) {
+template <class T> T chainN3(const std::vector<T> &a, const std::vector<T> &b, T start = 0) {
   if constexpr (!std::is_floating_point_v<T>) {
-    uint64_t s = 0;
+    uint64_t s = uint64_t(int64_t(start));
     for (size_t i = 0; i < a.size(); ++i)
       s += uint64_t(int64_t(a[i])) * uint64_t(int64_t(b[i]));
     return T(s);
   }
-  T total = 0;
+  T total = start;
   for (size_t k0 = 0; k0 < a.size(); k0 += 1024) {
-    T acc = 0;
+    T acc = k0 ? 0 : start;
     for (size_t k = k0; k < std::min(k0 + 1024, a.size()); ++k)
       if constexpr (std::is_floating_point_v<T>)
         acc = std::fma(a[k], b[k], acc);
@@ -61,7 +61,8 @@ void check(const GemmKernels &ks, DType t, int64_t m, int64_t n, int64_t k, Layo
   Array c(t, m * cRow), before(t, m * cRow);
   fillRandom(c, rng);
   before.bytes = c.bytes;
-  GemmCall call{t, m, n, k, a.data.at(0), a.row, a.column, b.data.at(0), b.row, b.column, c.at(0), cRow};
+  bool start = rng() % 3 == 0;
+  GemmCall call{t, m, n, k, a.data.at(0), a.row, a.column, b.data.at(0), b.row, b.column, c.at(0), cRow, start};
   std::vector<char> scratch(gemmScratchBytes(ks, call) + 64);
   void *aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64);
   int64_t cut = m > 1 && rng() % 2 ? int64_t(rng() % uint64_t(m)) : m; // the cut of rows must not matter
@@ -83,7 +84,8 @@ void check(const GemmKernels &ks, DType t, int64_t m, int64_t n, int64_t k, Layo
         x.push_back(std::is_floating_point_v<T> ? T(a.at(i, p).f) : T(a.at(i, p).i));
         y.push_back(std::is_floating_point_v<T> ? T(b.at(p, j).f) : T(b.at(p, j).i));
       }
-      T r = chainN3(x, y);
+      Scalar from = before.get(i * cRow + j);
+      T r = chainN3(x, y, !start ? T(0) : std::is_floating_point_v<T> ? T(from.f) : T(from.i));
       ASSERT_TRUE(same(t, c.at(i * cRow + j), &r))
           << shortName(t) << " " << m << "x" << k << "x" << n << " layouts " << int(la) << int(lb) << " at " << i << ","
           << j << ": got " << show(t, c.at(i * cRow + j)) << ", expected " << show(t, &r);
@@ -207,7 +209,7 @@ TEST(CodegenGemm, ThreadsAndBatches) {
   fillRandom(a, rng, false);
   fillRandom(b, rng, false);
   int32_t status = 0;
-  int64_t sizes[] = {batch, m, n, k, m * k, k, 1, k * n, n, 1, m * n, n};
+  int64_t sizes[] = {batch, m, n, k, m * k, k, 1, k * n, n, 1, m * n, n, 0};
   uint64_t dtype = uint64_t(DType::F32);
   int before = numThreads();
   setNumThreads(1);

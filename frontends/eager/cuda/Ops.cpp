@@ -212,6 +212,18 @@ void matmul(Resolved &r, TensorImpl *a, TensorImpl *b, TensorImpl *c) {
         args, streamFor(c));
 }
 
+/// A product that continues from its third operand: one step of the chains after the other.
+TensorImpl *continued(Resolved &r) {
+  Tensor x = Tensor::borrow(r.operand(0)), y = Tensor::borrow(r.operand(1)), sum = Tensor::borrow(r.operand(2));
+  int64_t last = x->rank - 1, k = x->sizes()[last];
+  auto at = [](const Tensor &t, int64_t dim, int64_t i) {
+    return callOp(OpId::Slice, {t}, {Attr::integer(dim), Attr::integer(i), Attr::integer(i + 1), Attr::integer(1)});
+  };
+  for (int64_t i = 0; i < k; i++)
+    sum = callOp(OpId::Fma, {at(x, last, i), at(y, last - 1, i), sum});
+  return k ? sum.take() : copyOf(sum.impl(), sum->dtype);
+}
+
 TensorImpl *contraction(Resolved &r) {
   DType compute = computeType(r.type.dtype);
   if (r.info.shape == ShapeRule::Dot) {
@@ -228,6 +240,8 @@ TensorImpl *contraction(Resolved &r) {
   }
   if (r.info.shape != ShapeRule::Matmul)
     noKernel(r);
+  if (r.call.numOperands > 2)
+    return continued(r);
   if (compute == DType::Bool)
     notImplementedFor(r.info.name, compute);
   Tensor a = prepared(r.operand(0), compute), b = prepared(r.operand(1), compute);
