@@ -158,6 +158,13 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
     return success();
   }
 
+  /// The gradient of a slice joins what its value has gathered; elsewhere that keeps its bits (N10).
+  static Value addToSlice(ir::ValueBuilder &b, Value sum, const Application &c, Value g) {
+    std::initializer_list<Attr> at = {c.attr(0), c.attr(1), c.attr(2), c.attr(3)};
+    Value part = b.op(OpId::Add, {b.op(OpId::Slice, {sum}, at), g});
+    return b.op(OpId::SliceUpdate, {sum, part}, at);
+  }
+
   static void addTo(Value &have, Value d, ir::ValueBuilder &b) { have = have ? b.op(OpId::Add, {have, d}) : d; }
 
   /// The gradient of a cond is a cond, whose regions run the branches again.
@@ -240,6 +247,11 @@ struct Differentiate : PassWrapper<Differentiate, OperationPass<ModuleOp>> {
     const OpInfo &info = opInfo(id);
     Application c(op, info);
     ir::ValueBuilder b(builder, op->getLoc());
+    if (id == OpId::Slice)
+      if (Value &sum = cotangent[c.operand(0)]) {
+        sum = addToSlice(b, sum, c, g);
+        return success();
+      }
     for (unsigned i = 0; i < op->getNumOperands(); i++) {
       if (!active.contains(op->getOperand(i)) || !differentiable(info, i))
         continue;

@@ -306,9 +306,11 @@ bool GraphLowering::run(Plan &out) {
   }
   collectGroups();
   orderGroups();
-  for (unsigned g : order)
+  for (unsigned g : order) {
     if (!absorbed.contains(g) && !lowerGroup(g))
       return diag.fail(ErrorKind::Internal, "a kernel could not be lowered"), false;
+    lowered.insert(g);
+  }
   return bindResults() && diag.ok();
 }
 

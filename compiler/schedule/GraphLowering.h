@@ -85,6 +85,8 @@ private:
   // LowerIndexing.cpp
   bool lowerIndexing(Operation *op);
   bool copyTo(Value x, Value out);
+  bool readLater(Value v, Operation *except);
+  bool takesMemory(Operation *op, Value x, Value other);
   bool lowerCat(Operation *op);
   bool lowerSliceUpdate(Operation *op);
   bool lowerRandom(Operation *op);
@@ -100,6 +102,7 @@ private:
   std::vector<unsigned> order;
   std::vector<uint8_t> state; // while ordering
   llvm::DenseSet<unsigned> absorbed; // groups that an earlier group's step computes
+  llvm::DenseSet<unsigned> lowered;  // the others that have their steps
   llvm::DenseMap<Operation *, unsigned> groupOf;
   llvm::DenseMap<Value, unsigned> buffers;
   llvm::DenseMap<Value, Access> accesses, copies;

@@ -32,6 +32,41 @@ bool GraphLowering::copyTo(Value x, Value out) {
          emitCopy(pointer(*from), from->dims, from->strides, dtypeOf(x), {bufferOf(out), 0}, rowMajor(from->dims));
 }
 
+/// Does anything but `except` read `v`, or a view of it, in a step that is still to come?
+bool GraphLowering::readLater(Value v, Operation *except) {
+  SmallVector<Value> todo{v};
+  while (!todo.empty())
+    for (Operation *user : todo.pop_back_val().getUsers()) {
+      if (user == except)
+        continue;
+      if (auto g = groupOf.find(user); g != groupOf.end()) {
+        if (!lowered.contains(g->second) && !absorbed.contains(g->second))
+          return true;
+        continue;
+      }
+      std::optional<OpId> id = ir::opIdOf(user);
+      if (!id || !(opInfo(*id).flags & OpIsView))
+        return true;
+      todo.push_back(user->getResult(0));
+    }
+  return false;
+}
+
+/// The result of `op` takes the memory of its operand `x`, which nothing needs any more, and starts as what x was. `other`
+/// is written into it and must lie elsewhere.
+bool GraphLowering::takesMemory(Operation *op, Value x, Value other) {
+  Operation *d = x.getDefiningOp();
+  Value out = op->getResult(0);
+  if (!d || !groupOf.count(d) || d->getNumRegions() || d->getBlock() != op->getBlock() || buffers.count(out))
+    return false;
+  std::optional<Access> from = access(x), with = access(other);
+  if (!from || !with || from->base != x || with->base == x || plan->buffers[bufferOf(x)].place != Buffer::Arena ||
+      readLater(x, op))
+    return false;
+  buffers[out] = bufferOf(x);
+  return true;
+}
+
 /// index_select and index_add loop over [outer, i, inner]; gather and scatter over the index tensor's own shape.
 bool GraphLowering::lowerIndexing(Operation *op) {
   const OpInfo &info = opInfo(*ir::opIdOf(op));
@@ -101,7 +136,7 @@ bool GraphLowering::lowerSliceUpdate(Operation *op) {
   auto update = cast<ir::SliceUpdateOp>(op);
   Value x = update.getX(), y = update.getY(), out = update.getResult();
   std::optional<Access> fresh = access(y);
-  if (!fresh || !copyTo(x, out))
+  if (!fresh || (!takesMemory(op, x, y) && !copyTo(x, out)))
     return false;
   Dims strides = rowMajor(dimsOf(out));
   int dim = wrap(update.getDim(), strides.size());

@@ -3,6 +3,7 @@
 #include "dialects/rules/Vjp.h"
 #include "frontends/autograd/Autograd.h"
 #include "frontends/autograd/EagerBuilder.h"
+#include "frontends/autograd/FanIn.h"
 #include "frontends/autograd/Tape.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Api.h"
@@ -28,21 +29,6 @@ void backwardTwice() {
 namespace {
 
 std::atomic<uint32_t> nextPass{1};
-
-/// Not an expanded or shared tensor: nobody else can see its memory.
-bool ownedAlone(const Tensor &t) {
-  return t->refs.get() == 1 && t->storage && t->storage->refs.get() == 1 && t->contiguous();
-}
-
-Tensor add2(const Tensor &a, const Tensor &b) {
-  constexpr uint32_t traced = FlagRecording | FlagRetracing | FlagPending;
-  bool quiet = !((threadState.modes.flags | a->flags | b->flags) & traced) && !isGradEnabled();
-  if (quiet && ownedAlone(a) && b->contiguous() && a->dtype == b->dtype && sameShape(a.impl(), b.impl())) {
-    inplace(OpId::Add, a.impl(), b.impl());
-    return a;
-  }
-  return Tensor(binary(OpId::Add, a.impl(), b.impl()));
-}
 
 /// Un-broadcasts (N4) and returns to the operand's type: the one place where that happens.
 Tensor toOperand(Tensor d, const OperandMeta *meta, const TensorImpl *g) {
@@ -98,6 +84,7 @@ private:
     Tensor grad;
   };
   void give(Node *n, int output, Tensor g);
+  bool giveSlice(Node *n, const Tensor &g);
   void takeAll(Node *n, std::vector<Tensor> &out);
   void accumulate(Node *n, std::vector<Tensor> &grads);
   void tensorHooks(Node *n, std::vector<Tensor> &grads);
@@ -148,7 +135,7 @@ void Pass::give(Node *n, int output, Tensor g) {
       }
       n->slotOwner.store(0, std::memory_order_release);
     } else if (free == id) {
-      Tensor sum = add2(Tensor(std::exchange(n->grad, nullptr)), g);
+      Tensor sum = addCotangents(Tensor(std::exchange(n->grad, nullptr)), g);
       n->grad = sum.take();
       return;
     }
@@ -160,7 +147,24 @@ void Pass::give(Node *n, int output, Tensor g) {
     std::push_heap(heap.begin(), heap.end(), later);
   }
   Tensor &slot = it->second[size_t(output)];
-  slot = slot.defined() ? add2(std::move(slot), g) : std::move(g);
+  slot = slot.defined() ? addCotangents(std::move(slot), g) : std::move(g);
+}
+
+/// The gradient of a slice joins what its value has gathered so far, without one of the value's size. False: nothing yet.
+bool Pass::giveSlice(Node *n, const Tensor &g) {
+  NodeInput &in = n->inputs()[0];
+  if (n->op != OpId::Slice || !in.next || !needed(in.next) || in.state & InputOverwritten)
+    return false;
+  if (in.next->numOutputs() == 1 && in.next->slotOwner.load(std::memory_order_relaxed) == id) {
+    in.next->grad = addToSlice(Tensor(std::exchange(in.next->grad, nullptr)), n->attrs, g).take();
+    return true;
+  }
+  auto it = side.find(in.next);
+  if (it == side.end() || !it->second[size_t(in.outputNumber)].defined())
+    return false;
+  Tensor &sum = it->second[size_t(in.outputNumber)];
+  sum = addToSlice(std::move(sum), n->attrs, g);
+  return true;
 }
 
 void Pass::takeAll(Node *n, std::vector<Tensor> &out) {
@@ -310,7 +314,7 @@ void Pass::runNode(Node *n, const std::vector<Tensor> &grads) {
   for (const std::shared_ptr<HookBody> &h : hooksOf(n))
     watched |= bool(h->after);
   if (TORCHC_LIKELY(!anomaly && !watched && n->kind == NodeKind::Op)) {
-    if (grads[0].defined())
+    if (grads[0].defined() && !giveSlice(n, grads[0]))
       runOp(n, grads[0], [&](NodeInput &in, Tensor d) { give(in.next, in.outputNumber, std::move(d)); });
     return;
   }
@@ -326,6 +330,8 @@ void Pass::runNode(Node *n, const std::vector<Tensor> &grads) {
 /// Runs an op's derivatives or a function's backward, and hands the gradients on once hooks have seen all of them.
 void Pass::runObserved(Node *n, const std::vector<Tensor> &grads, bool watched) {
   std::vector<Tensor> gradients(n->numInputs);
+  if (n->kind == NodeKind::Op && !watched && grads[0].defined() && giveSlice(n, grads[0]))
+    return;
   if (n->kind == NodeKind::Function)
     runFunction(n, grads, gradients);
   else if (grads[0].defined())

@@ -413,3 +413,41 @@ def test_a_derivative_that_is_not_known_is_refused():
     assert g.requires_grad
     with pytest.raises(NotImplementedError, match="trigamma"):
         torch.autograd.grad(g.sum(), x)
+
+
+def test_slices_add_where_they_are():
+    """The gradient of a slice leaves the rest of what its tensor has gathered as it is, bit for bit."""
+    x = torch.ones(4, 3).requires_grad_()
+    weights = torch.tensor([[-0.0, 1.0, 2.0], [3.0, -0.0, 4.0], [5.0, 6.0, -0.0], [0.0, 7.0, 8.0]])
+
+    def loss(rows):
+        return sum((row * w).sum() for row, w in zip(rows, weights, strict=True))
+
+    for rows in (
+        lambda: x.unbind(),
+        lambda: [x[i] for i in range(4)],
+        lambda: [p[0] for p in x.split(1)],
+        lambda: list(x),
+        lambda: [x.narrow(0, i, 1)[0] for i in range(4)],
+    ):
+        (g,) = torch.autograd.grad(loss(rows()), x)
+        assert g.tolist() == weights.tolist()
+        (h,) = torch.autograd.grad(loss(rows()), x, create_graph=True)
+        assert torch.signbit(g).tolist() == torch.signbit(h).tolist()
+    # The last slice is the first to come; where a later one doesn't reach, -0 stays.
+    (g,) = torch.autograd.grad((x[:2] * -0.0).sum() + (x * -0.0).sum(), x)
+    assert torch.signbit(g).all()
+
+
+def test_gradients_of_slices_are_not_shared():
+    x = torch.ones(3).requires_grad_()
+    seen = []
+    y = x * 2
+    y.register_hook(lambda g: seen.append(g))
+    (y[0] + y[1] * 2 + y[2] * 3).backward()
+    assert seen[0].tolist() == [1, 2, 3] and x.grad.tolist() == [2, 4, 6]
+    kept = torch.ones(3)
+    z = torch.ones(3).requires_grad_()
+    w = z * 1
+    torch.autograd.backward([w, w[1]], [kept, torch.tensor(5.0)])
+    assert z.grad.tolist() == [1, 6, 1] and kept.tolist() == [1, 1, 1]

@@ -247,6 +247,17 @@ def _slice(n: Node, g: Tensor) -> Cotangents:
     return [ops.slice_backward(g, n.metas[0][1], n.key)]
 
 
+@_rule("add_at")
+def _add_at(n: Node, g: Tensor) -> Cotangents:
+    whole = ops.slice_backward(ops.getitem(g, n.key), n.metas[1][1], n.key)
+    return [ops.passed_at(g, n.key), whole]
+
+
+@_rule("passed_at")
+def _passed_at(n: Node, g: Tensor) -> Cotangents:
+    return [ops.passed_at(g, n.key)]
+
+
 @_rule("slice_backward")
 def _slice_backward(n: Node, g: Tensor) -> Cotangents:
     return [ops.getitem(g, n.key)]

@@ -262,7 +262,8 @@ def run_backward(
 
     Nodes run by descending sequence number and hand out cotangents by ascending input slot, so
     every fan-in is
-    added left to right in the order of N10.
+    added left to right in the order of N10. The gradient of a slice is added to what its input has
+    gathered on the slice alone.
     """
     from . import grad, ops
 
@@ -271,15 +272,18 @@ def run_backward(
     captured: dict[int, Tensor] = {}
     heap: list[tuple[int, int]] = []
 
-    def deliver(edge: Node | Tensor | None, g: Tensor) -> None:
+    def deliver(edge: Node | Tensor | None, g: Tensor, slab: Any = None) -> None:
+        def joined(seen: Tensor) -> Tensor:
+            return _add(seen, g) if slab is None else ops.add_at(seen, slab, g)
+
         if isinstance(edge, Tensor):
             seen = leaves.get(id(edge))
-            leaves[id(edge)] = (edge, g if seen is None else _add(seen[1], g))
+            leaves[id(edge)] = (edge, g if seen is None else joined(seen[1]))
         elif edge is not None:
             waiting = pending.get(edge.seq)
             if waiting is None:
                 heapq.heappush(heap, (-edge.seq, edge.seq))
-            pending[edge.seq] = (edge, g if waiting is None else _add(waiting[1], g))
+            pending[edge.seq] = (edge, g if waiting is None else joined(waiting[1]))
 
     with set_grad_enabled(create_graph):
         for out, g in zip(outputs, gradients):
@@ -297,7 +301,8 @@ def run_backward(
             rule: Callable[[Node, Tensor], Sequence[Tensor | None]] = grad.VJPS[node.name]
             for edge, meta, part in zip(node.edges, node.metas, rule(node, g)):
                 if edge is not None and part is not None:
-                    deliver(edge, unbroadcast(part, *meta))
+                    slab = ops.first_slice(node.key, meta[1]) if node.name == "slice" else None
+                    deliver(edge, unbroadcast(part, *meta), slab)
     found = [
         captured.get(t.node.seq) if t.node else leaves.get(id(t), (t, None))[1] for t in wanted
     ]
