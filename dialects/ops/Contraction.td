@@ -17,6 +17,7 @@ def Torchc_MatmulOp : Torchc_Op<"matmul"> {
              Api<"bmm(Tensor input, Tensor mat2) -> Tensor", ["function", "method", "out"], "bmmChecked">];
   let flags = ["accumulates"];
   let vjpFn = "matmulVjp";
+  let gradName = "mm";
   let vjpSaves = ["x", "y"];
   let onnx = ["MatMul since 13"];
 }

@@ -11,6 +11,7 @@ def Torchc_ReshapeOp : View<"reshape", (ins DenseI64ArrayAttr:$shape)> {
   let api = [Api<"reshape(Tensor input, int[] shape) -> Tensor", ["function", "method"], "reshapeOrCopy">,
              Api<"view(Tensor input, int[] size) -> Tensor", ["method"], "viewSize">];
   let vjpFn = "reshapeVjp";
+  let gradName = "view";
   let onnx = ["Reshape since 13"];
 }
 

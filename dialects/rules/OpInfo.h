@@ -110,6 +110,7 @@ struct OpInfo {
   uint16_t differentiable;           // bit i: operand i has a gradient (variadic: bit 0 for all)
   uint16_t saves[maxFixedOperands];  // operands and result that the gradient of operand i reads
   const char *decompose;             // Fused ops: the template of rules/Decompose.h, else ""
+  const char *gradName;              // of its nodes in the tape, "" for its own name
 };
 
 extern const OpInfo opTable[numOps];

@@ -254,7 +254,8 @@ std::string nodeName(const Node *n) {
     return n->extra->function->name();
   std::string out;
   bool upper = true;
-  for (const char *p = opInfo(n->op).name; *p; p++) {
+  const OpInfo &info = opInfo(n->op);
+  for (const char *p = *info.gradName ? info.gradName : info.name; *p; p++) {
     if (*p == '_') {
       upper = true;
       continue;

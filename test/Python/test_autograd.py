@@ -451,3 +451,10 @@ def test_gradients_of_slices_are_not_shared():
     w = z * 1
     torch.autograd.backward([w, w[1]], [kept, torch.tensor(5.0)])
     assert z.grad.tolist() == [1, 6, 1] and kept.tolist() == [1, 1, 1]
+
+
+def test_nodes_have_the_names_of_pytorch():
+    x = torch.ones(2, 2).requires_grad_()
+    names = [y.grad_fn.name() for y in (x @ x, x.view(-1), x * 2, x.exp())]
+    assert names == ["MmBackward0", "ViewBackward0", "MulBackward0", "ExpBackward0"]
+    assert repr(x.view(-1)).endswith("grad_fn=<ViewBackward0>)")

@@ -65,7 +65,7 @@ void emitRow(const OpModel &op, raw_ostream &os) {
   os << "},\n     " << op.differentiable << ", {";
   for (uint32_t s : op.saves)
     os << s << ", ";
-  os << "}, \"" << op.decompose << "\"},\n";
+  os << "}, \"" << op.decompose << "\", \"" << op.gradName << "\"},\n";
 }
 
 } // namespace

@@ -256,6 +256,7 @@ OpModel readOp(const Record *r) {
   op.shape = r->getValueAsDef("shape")->getValueAsString("cppName").str();
   op.complex = r->getValueAsString("complex").str();
   op.decompose = r->getValueAsString("decompose").str();
+  op.gradName = r->getValueAsString("gradName").str();
   op.flags = strings(r, "flags");
   op.onnx = strings(r, "onnx");
   readArguments(op);

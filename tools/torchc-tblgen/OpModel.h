@@ -47,7 +47,7 @@ struct OpModel {
   const llvm::Record *record = nullptr;
   std::string ident; // "IndexSelect"
   std::string name; // "index_select"
-  std::string summary, notes, family, promote, shape, vjpFn, complex, decompose;
+  std::string summary, notes, family, promote, shape, vjpFn, complex, decompose, gradName;
   std::vector<std::string> operands, flags, onnx;
   std::vector<AttrModel> attrs;
   std::vector<ApiModel> api;
