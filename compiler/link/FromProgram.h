@@ -26,7 +26,7 @@ struct ObjectMeta {
     DType dtype = DType::F32;
     int64_t m = 0, n = 0, k = 0;
     int64_t aRow = 0, aK = 0, bK = 0, bColumn = 0, cRow = 0; // strides in elements
-    int64_t start = 0;                                       // 1: its chains start from C
+    int64_t start = 0; // 1: its chains start from C
   };
   /// A convolution that it calls torchc_conv for.
   struct Convolution {

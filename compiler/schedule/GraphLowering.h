@@ -102,7 +102,7 @@ private:
   std::vector<unsigned> order;
   std::vector<uint8_t> state; // while ordering
   llvm::DenseSet<unsigned> absorbed; // groups that an earlier group's step computes
-  llvm::DenseSet<unsigned> lowered;  // the others that have their steps
+  llvm::DenseSet<unsigned> lowered; // the others that have their steps
   llvm::DenseMap<Operation *, unsigned> groupOf;
   llvm::DenseMap<Value, unsigned> buffers;
   llvm::DenseMap<Value, Access> accesses, copies;

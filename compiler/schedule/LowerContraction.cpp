@@ -56,8 +56,9 @@ bool GraphLowering::lowerMatmul(Operation *op) {
   step.external = true;
   step.writes = {{bufferOf(out), 0}};
   step.reads = {pointer(a), pointer(b2)};
-  step.sizes = {batch, m, n, k, aStep, a.strides[r - 2], a.strides[r - 1], bStep, b2.strides[r - 2], b2.strides[r - 1],
-                m * n, n, start};
+  step.sizes = {
+      batch, m, n,    k, aStep, a.strides[r - 2], a.strides[r - 1], bStep, b2.strides[r - 2], b2.strides[r - 1],
+      m * n, n, start};
   step.scalars = {uint64_t(t)};
   step.elements = dims.numel();
   step.end = batch;

@@ -109,9 +109,7 @@ private:
     return b.op(OpId::Reshape, {r}, {ints(shape)});
   }
   /// Which of n keys a query sees, of which the first one sees the first key: [count, n].
-  V seen(int64_t count, int64_t n) {
-    return b.op(OpId::Ge, {range(count, Dims({count, 1})), range(n, Dims({1, n}))});
-  }
+  V seen(int64_t count, int64_t n) { return b.op(OpId::Ge, {range(count, Dims({count, 1})), range(n, Dims({1, n}))}); }
   V masked(const V &s, const V &m) {
     return b.dtype(m) == DType::Bool ? b.op(OpId::Where, {m, s, -inf}) : b.op(OpId::Add, {s, m});
   }

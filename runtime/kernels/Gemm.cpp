@@ -99,8 +99,8 @@ template <class T> struct Gemm {
   const GemmKernels &ks;
   const GemmCall &g;
   Plan plan;
-  T *panels, *strips, *edge, *chains; // packed B and A, a tile of C for the last panel, tiles of unfinished chains: of a
-                                      // panel all rows, NR each, one panel behind the other
+  T *panels, *strips, *edge; // packed B and A, a tile of C for the last panel
+  T *chains; // of unfinished chains tiles, or for each panel all rows one behind the other, NR chains each
 
   /// Rows of A, in place or in strips, in tiles of `step` rows.
   struct Rows {
@@ -196,7 +196,8 @@ template <class T> struct Gemm {
         a = {strips, a.count, ks.rows, 1, ks.rows, k};
       }
       for (int64_t n = 0; n < g.n; n += ks.columns)
-        panelTimes(a, r, n, k0, k, r == begin, keep, chains + (g.start ? n * (end - begin) + (r - begin) * ks.columns : 0));
+        panelTimes(a, r, n, k0, k, r == begin, keep,
+                   chains + (g.start ? n * (end - begin) + (r - begin) * ks.columns : 0));
     }
   }
 

@@ -191,3 +191,24 @@ def test_constant_learning_rate(compiled, name):  # noqa: F811
     step, got = train(compiled, OPTIMIZERS[name], lambda i: 0.1)
     assert got == want, step.report()
     assert step.counts()["launches"] + step.counts()["interpreted"] >= 7, step.report()
+
+
+def test_complex_functions_stay_eager_and_say_why():
+    @torch.compile(background=False)
+    def f(x, y):
+        z = torch.complex(x, y)
+        return (z * z.conj()).real + x
+
+    x, y = torch.rand(8), torch.rand(8)
+    for _ in range(4):
+        assert torch.allclose(f(x, y), x * x + y * y + x)
+    assert "tier eager" in f.report() and "complex" in f.report()
+
+    @torch.compile(background=False)
+    def g(z):
+        return z.abs() * 2
+
+    z = torch.complex(x, y)
+    for _ in range(4):
+        assert torch.allclose(g(z), z.abs() * 2)
+    assert "tier eager" in g.report() and "complex64" in g.report()

@@ -580,24 +580,3 @@ def test_files_and_other_libraries(dtype):
     file.seek(0)
     assert torch.equal(torch.load(file)["z"], t.T) and torch.equal(pickle.loads(pickle.dumps(t)), t)
     assert torch.tensor(x).tolist() == x.tolist() and torch.as_tensor(x[0, 0]).item() == x[0, 0]
-
-
-def test_compiled_functions_stay_eager_and_say_why():
-    @torch.compile(background=False)
-    def f(x, y):
-        z = torch.complex(x, y)
-        return (z * z.conj()).real + x
-
-    x, y = torch.rand(8), torch.rand(8)
-    for _ in range(4):
-        assert torch.allclose(f(x, y), x * x + y * y + x)
-    assert "tier eager" in f.report() and "complex" in f.report()
-
-    @torch.compile(background=False)
-    def g(z):
-        return z.abs() * 2
-
-    z = torch.complex(x, y)
-    for _ in range(4):
-        assert torch.allclose(g(z), z.abs() * 2)
-    assert "tier eager" in g.report() and "complex64" in g.report()

@@ -72,7 +72,7 @@ PART_OF = {
 PART_OF |= {"trigamma": "digamma", "cummax_index": "cummax", "cummin_index": "cummin"}
 PART_OF |= {"conv_input": "conv", "conv_weight": "conv", "avg_pool_input": "avg_pool"}
 PART_OF |= {"max_pool_input": "max_pool", "max_pool_index": "max_pool_with_indices"}
-PART_OF |= {"attention": "sdpa", "attention_masked": "sdpa"}
+PART_OF |= {"attention": "sdpa", "attention_masked": "sdpa", "matmul_from": "sdpa"}
 # Ops that a test file of their own compares with NumPy or with the oracle.
 ELSEWHERE = {
     "argsort": "test_sorting.py",

@@ -47,7 +47,8 @@ void setProducts(const link::ObjectMeta &meta, codegen::Isa isa, link::Model &mo
   for (const link::ObjectMeta::Product &p : meta.products) {
     lower::GemmTile tile = lower::gemmTile(target, p.dtype);
     GemmKernels shape{nullptr, nullptr, nullptr, nullptr, nullptr, tile.rows, tile.columns()};
-    GemmCall call{p.dtype, p.m, p.n, p.k, nullptr, p.aRow, p.aK, nullptr, p.bK, p.bColumn, nullptr, p.cRow, p.start != 0};
+    GemmCall call{p.dtype, p.m,  p.n,       p.k,     nullptr, p.aRow,      p.aK,
+                  nullptr, p.bK, p.bColumn, nullptr, p.cRow,  p.start != 0};
     model.scratchBytes = std::max<uint64_t>(model.scratchBytes, gemmScratchBytes(shape, call));
     auto known = find_if(model.products, [&](const link::Product &q) { return q.dtype == p.dtype; });
     if (known == model.products.end())

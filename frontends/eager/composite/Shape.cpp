@@ -172,7 +172,8 @@ Tensor narrowFrom(const Tensor &input, int64_t dim, const Tensor &start, int64_t
   if (start->rank || !isIntegral(start->dtype))
     fail("narrow(): start must be an 0-dim integral Tensor, got one of type " + std::string(torchName(start->dtype)) +
          " and shape " + start->dims().str());
-  return narrowDim(input, dim, *reinterpret_cast<const int64_t *>(observed(as(start, DType::I64), "narrow")->data), length);
+  return narrowDim(input, dim, *reinterpret_cast<const int64_t *>(observed(as(start, DType::I64), "narrow")->data),
+                   length);
 }
 
 Tensor narrowDim(const Tensor &input, int64_t dim, int64_t start, int64_t length) {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from . import ops, reduce
+from . import ops, reduce, slices
 from .dtypes import Arr, DType
 from .tensor import Node, Tensor, reduced_shape
 
@@ -244,18 +244,18 @@ def _expand(n: Node, g: Tensor) -> Cotangents:
 
 @_rule("slice")
 def _slice(n: Node, g: Tensor) -> Cotangents:
-    return [ops.slice_backward(g, n.metas[0][1], n.key)]
+    return [slices.slice_backward(g, n.metas[0][1], n.key)]
 
 
 @_rule("add_at")
 def _add_at(n: Node, g: Tensor) -> Cotangents:
-    whole = ops.slice_backward(ops.getitem(g, n.key), n.metas[1][1], n.key)
-    return [ops.passed_at(g, n.key), whole]
+    whole = slices.slice_backward(ops.getitem(g, n.key), n.metas[1][1], n.key)
+    return [slices.passed_at(g, n.key), whole]
 
 
 @_rule("passed_at")
 def _passed_at(n: Node, g: Tensor) -> Cotangents:
-    return [ops.passed_at(g, n.key)]
+    return [slices.passed_at(g, n.key)]
 
 
 @_rule("slice_backward")

@@ -265,7 +265,7 @@ def run_backward(
     added left to right in the order of N10. The gradient of a slice is added to what its input has
     gathered on the slice alone.
     """
-    from . import grad, ops
+    from . import grad, ops, slices
 
     pending: dict[int, tuple[Node, Tensor]] = {}
     leaves: dict[int, tuple[Tensor, Tensor]] = {}
@@ -274,7 +274,7 @@ def run_backward(
 
     def deliver(edge: Node | Tensor | None, g: Tensor, slab: Any = None) -> None:
         def joined(seen: Tensor) -> Tensor:
-            return _add(seen, g) if slab is None else ops.add_at(seen, slab, g)
+            return _add(seen, g) if slab is None else slices.add_at(seen, slab, g)
 
         if isinstance(edge, Tensor):
             seen = leaves.get(id(edge))
@@ -301,7 +301,7 @@ def run_backward(
             rule: Callable[[Node, Tensor], Sequence[Tensor | None]] = grad.VJPS[node.name]
             for edge, meta, part in zip(node.edges, node.metas, rule(node, g)):
                 if edge is not None and part is not None:
-                    slab = ops.first_slice(node.key, meta[1]) if node.name == "slice" else None
+                    slab = slices.first_slice(node.key, meta[1]) if node.name == "slice" else None
                     deliver(edge, unbroadcast(part, *meta), slab)
     found = [
         captured.get(t.node.seq) if t.node else leaves.get(id(t), (t, None))[1] for t in wanted
