@@ -169,7 +169,7 @@ std::string Function::broken() {
   for (const auto &r : roots)
     if (r->state() == CompileState::Failed)
       return r->failure();
-  return settings.compile ? "" : "compiling is switched off";
+  return {};
 }
 
 /// Enters the segments of one call into the tree.

@@ -18,6 +18,8 @@ def test_off():
         "for _ in range(3): assert f(t.ones(2)).tolist() == [2.0, 2.0]\n"
         "assert f.tier()[0] == 'eager' and 'off' in f.report(), f.report()\n"
         "assert t._C._jit_helper_pid() is None\n"
+        "whole = t.compile(lambda x: x + 1, fullgraph=True)\n"
+        "assert whole(t.ones(2)).tolist() == [2.0, 2.0]\n"  # what was switched off is no error
     )
     run_python(code, TORCHC_COMPILE="off")
 
