@@ -61,7 +61,8 @@ def test_products() -> None:
     close(out, x.sin().cumsum(0))
     (J,) = (torch.diag(x.cos()),)
     triangle = torch.ones(4, 4, dtype=torch.float64).tril()
-    close(pull(v), (triangle @ J).mT @ v)
+    (pulled,) = pull(v)  # a tuple for one primal, too
+    close(pulled, (triangle @ J).mT @ v)
     value, pushed = jvp(lambda a: a.sin().cumsum(0), (x,), (v,))
     close(value, out)
     close(pushed, triangle @ J @ v)
@@ -101,6 +102,8 @@ def test_vmap() -> None:
     )
     close(vmap(grad(lambda a: (a**3).sum()))(x), 3 * x**2)
     close(vmap(vmap(lambda a: a * 2))(x), 2 * x)
+    mixed = vmap(lambda d, p: d["p"] * d["q"] + p[0], in_dims=({"q": None, "p": 0}, (1,)))
+    close(mixed({"p": x, "q": y[:, 0]}, (y,)), x * y[:, 0] + y.mT)
     a, b = vmap(lambda d: (d["p"] + 1, d["p"].sum()))({"p": x})
     close(a, x + 1)
     close(b, x.sum(1))
@@ -109,6 +112,9 @@ def test_vmap() -> None:
         (lambda: vmap(lambda a, b: a)(x, y), "same size"),
         (lambda: vmap(lambda a: a, in_dims=None)(x), "at least one input"),
         (lambda: vmap(lambda a: 3)(x), "only return Tensors"),
+        (lambda: vmap(lambda d: d["p"], in_dims=({"q": 0},))({"p": x}), "keys"),
+        (lambda: vmap(lambda d: d[0], in_dims=((0, 0),))((x,)), "structure"),
+        (lambda: vmap(lambda d: d, in_dims=({"q": 0},))(x), "structure"),
     ):
         with pytest.raises(ValueError, match=message):
             bad()

@@ -122,7 +122,7 @@ def grad(func, argnums=0, has_aux=False):
 
 
 def vjp(func, *primals, has_aux=False):
-    """(func(*primals), f): f of cotangents like the output gives the gradients of the primals, a tuple if several."""
+    """(func(*primals), f): f of cotangents like the output gives the gradients of the primals, always as a tuple."""
     from torchc.autograd.grad_mode import enable_grad
 
     keep = _tracked(primals)
@@ -143,8 +143,7 @@ def vjp(func, *primals, has_aux=False):
         on = keep or _tracked(cotangents)
         grads = iter(_cotangents(wanted, flat, given))
         result = tree_map(lambda x: next(grads) if isinstance(x, _C.Tensor) else x, inputs)
-        result = result[0] if len(result) == 1 else tuple(result)
-        return _detached(result, on)
+        return _detached(tuple(result), on)
 
     shown = _detached(value, keep)
     return (shown, pull, aux) if has_aux else (shown, pull)
@@ -300,6 +299,15 @@ def _per_leaf(dims, tree):
     leaves, _ = tree_flatten(tree)
     if dims is None or isinstance(dims, int):
         return [dims] * len(leaves)
+    if isinstance(dims, dict) and isinstance(tree, dict):
+        if dims.keys() != tree.keys():
+            raise ValueError(f"vmap: dimensions for {list(dims)}, but the keys are {list(tree)}")
+        dims, tree = [dims[k] for k in tree], list(tree.values())
+    sequences = isinstance(dims, (tuple, list)) and isinstance(tree, (tuple, list))
+    if not sequences or len(dims) != len(tree):
+        raise ValueError(
+            f"vmap: dimensions {dims} don't fit the structure of {type(tree).__name__}"
+        )
     return [d for part, sub in zip(dims, tree) for d in _per_leaf(part, sub)]
 
 
