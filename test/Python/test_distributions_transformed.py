@@ -70,6 +70,7 @@ def test_multivariate_normal_refuses() -> None:
         ({"covariance_matrix": eye, "scale_tril": eye}, "Exactly one"),
         ({"covariance_matrix": -eye}, "PositiveDefinite"),
         ({"scale_tril": eye + 1}, "LowerCholesky"),
+        ({"covariance_matrix": torch.ones(2, 3)}, "PositiveDefinite"),
     ):
         with pytest.raises(ValueError, match=message):
             D.MultivariateNormal(torch.zeros(2), **arguments)
@@ -135,6 +136,45 @@ def test_transformed_distribution() -> None:
         D.TransformedDistribution(normal, [3])
     with pytest.raises(ValueError, match="size at least"):
         D.TransformedDistribution(D.Normal(0.0, 1.0), D.SoftmaxTransform())
+
+
+SPREADING = [
+    D.AffineTransform(torch.zeros(3), 1.0),
+    D.AffineTransform(0.0, torch.ones(3)),
+    D.PowerTransform(torch.ones(3)),
+    D.IndependentTransform(D.AffineTransform(torch.zeros(3), torch.ones(3)), 1),
+    D.ComposeTransform([D.ExpTransform(), D.AffineTransform(torch.zeros(3), torch.ones(3))]),
+]
+
+
+@pytest.mark.parametrize("k", range(len(SPREADING)))
+def test_transforms_that_broadcast_have_a_number_for_each_element(k: int) -> None:
+    base = D.Uniform(torch.tensor([1.0]) if k == 3 else 1.0, torch.tensor([2.0]) if k == 3 else 2.0)
+    d = D.TransformedDistribution(base, [SPREADING[k]])
+    assert (*d.batch_shape, *d.event_shape) == (3,)
+    torch.manual_seed(0)
+    x = d.sample((4000,))
+    assert x.shape == (4000, 3)
+    np.testing.assert_allclose(np.corrcoef(x.numpy().T), np.eye(3), atol=0.06)
+    assert len(set(d.sample().tolist())) == 3
+
+
+def test_sets_of_matrices() -> None:
+    C = D.constraints
+    nan = torch.full((2, 2), float("nan"))
+    for matrix, square, symmetric, definite in (
+        (torch.ones(4, 2, 3), False, False, False),
+        (torch.eye(2).expand(4, 2, 2), True, True, True),
+        (torch.ones(4, 2, 2).tril(), True, False, False),
+        (-torch.eye(2).expand(4, 2, 2), True, True, False),
+        (nan.expand(4, 2, 2), True, False, False),
+    ):
+        for c, want in (
+            (C.square, square),
+            (C.symmetric, symmetric),
+            (C.positive_definite, definite),
+        ):
+            assert c.check(matrix).tolist() == [want] * 4, (c, matrix)
 
 
 DENSITIES = [

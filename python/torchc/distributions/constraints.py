@@ -110,7 +110,15 @@ lower_cholesky = Constraint(
 lower_triangular = Constraint("LowerTriangular()", lambda v: (v.tril() == v).flatten(-2).all(-1), 2)
 
 
+def _square(value):
+    from torchc import _C
+
+    return _C.full(value.shape[:-2], value.shape[-2] == value.shape[-1], dtype=_C.bool)
+
+
 def _symmetric(value):
+    if value.shape[-2] != value.shape[-1]:
+        return _square(value)
     gap = (value - value.mT).abs()
     return (gap <= 1e-6 + 1e-5 * value.abs()).flatten(-2).all(-1)
 
@@ -118,10 +126,12 @@ def _symmetric(value):
 def _positive_definite(value):
     from torchc.linalg import cholesky_ex
 
+    if value.shape[-2] != value.shape[-1]:
+        return _square(value)
     return _symmetric(value).logical_and(cholesky_ex(value.detach())[1] == 0)
 
 
-square = Constraint("Square()", lambda v: (v == v).flatten(-2).all(-1), 2)
+square = Constraint("Square()", _square, 2)
 symmetric = Constraint("Symmetric()", _symmetric, 2)
 positive_definite = Constraint("PositiveDefinite()", _positive_definite, 2)
 

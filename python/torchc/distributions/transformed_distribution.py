@@ -40,10 +40,14 @@ class TransformedDistribution(Distribution):
                 f"base_distribution needs to have shape with size at least {need}, but got {shape}."
             )
         events = len(base_distribution.event_shape)
+        out = whole.forward_shape(shape)
+        # Where the transforms broadcast, each element has a number of its own.
+        full = tuple(whole.inverse_shape(out))
+        if full != shape:
+            base_distribution = base_distribution.expand(full[: len(full) - events])
         if need > events:
             base_distribution = Independent(base_distribution, need - events)
         self.base_dist = base_distribution
-        out = whole.forward_shape(shape)
         size = whole.codomain.event_dim + max(events - whole.domain.event_dim, 0)
         cut = len(out) - size
         super().__init__(out[:cut], out[cut:], validate_args=validate_args)

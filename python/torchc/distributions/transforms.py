@@ -225,6 +225,14 @@ class IndependentTransform(Transform):
         inner = self.base_transform.log_abs_det_jacobian(x, y)
         return _sum_last(inner, self.reinterpreted_batch_ndims)
 
+    def forward_shape(self, shape):
+        """See Transform."""
+        return self.base_transform.forward_shape(shape)
+
+    def inverse_shape(self, shape):
+        """See Transform."""
+        return self.base_transform.inverse_shape(shape)
+
 
 class AffineTransform(Transform):
     """loc + scale * x; `event_dim` dimensions count as one value."""
@@ -308,6 +316,14 @@ class PowerTransform(Transform):
     def log_abs_det_jacobian(self, x, y):
         """See Transform."""
         return (self.exponent * y / x).abs().log()
+
+    def forward_shape(self, shape):
+        """See Transform."""
+        from torchc.functional import broadcast_shapes
+
+        return broadcast_shapes(shape, self.exponent.shape)
+
+    inverse_shape = forward_shape
 
 
 class SigmoidTransform(Transform):
