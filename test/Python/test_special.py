@@ -222,3 +222,11 @@ def test_types() -> None:
     for name in ("entr", "ndtr", "ndtri"):
         f = getattr(S, name)
         assert torch.equal(f(torch.full((2,), 0.3), out=out), f(torch.full((2,), 0.3)))
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials_of_degrees_below_zero_and_beyond_numbers(name: str) -> None:
+    f = getattr(torch.special, name)
+    x = torch.tensor([0.5, float("inf"), float("nan")])
+    for n in (-1, float("inf"), -float("inf"), float("nan")):
+        assert f(x, n).tolist() == [0, 0, 0]

@@ -8,11 +8,12 @@ from torchc.special._real import pair
 def _recurrence(op, x, n, first, following, out, limit=None):
     """P[n] from P[0] = 1, P[1] = first(x), P[k + 1] = following(k, x, P[k], P[k - 1]); 0 for n < 0.
 
-    The degree is n without its fraction; beyond `limit` the result is NaN.
+    The degree is n without its fraction, negative where n isn't finite; beyond `limit` the result is NaN.
     """
     x, n, dtype = pair(op, x, n)
-    degree = n.detach().trunc()
-    result = _C.where(degree < 0, 0.0 * x, 1.0)
+    degree = _C.where(n.detach().isfinite(), n.detach().trunc(), -1.0)
+    negative = degree < 0
+    result = _C.where(negative, 0.0, _C.where(negative, x, 1.0))  # of x's graph, whatever x is
     before, last = x * 0.0 + 1.0, first(x)
     most = degree.amax().item() if degree.numel() else -1
     most = min(most, limit) if limit else most
