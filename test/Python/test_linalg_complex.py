@@ -262,3 +262,14 @@ def test_gradient_of_a_singular_determinant_is_its_cofactors() -> None:
         for i in range(3)
     ]  # fmt: skip
     close(g, np.conj(np.array(minors)), 1e-9)
+
+
+@pytest.mark.parametrize("shape", [(20, 8), (8, 20), (2, 12, 9)])
+def test_low_rank(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    a = draw(*shape[:-1], 3) @ draw(*shape[:-2], 3, shape[-1])
+    U, S, V = torch.svd_lowrank(torch.tensor(a), 4)
+    close((U * S.unsqueeze(-2)) @ V.mH, a, 1e-9)
+    close(S[..., :3], np.linalg.svd(a, compute_uv=False)[..., :3], 1e-9)
+    U, S, V = torch.pca_lowrank(torch.tensor(a), 4)
+    close((U * S.unsqueeze(-2)) @ V.mH, a - a.mean(-2, keepdims=True), 1e-9)

@@ -11,15 +11,16 @@ def _range_of(A, q, niter):
     """q orthonormal columns that nearly span A's."""
     Q = linalg.qr(A @ _C.randn((A.shape[-1], q), dtype=A.dtype))[0]
     for _ in range(niter):
-        Q = linalg.qr(A.mT @ Q)[0]
+        Q = linalg.qr(A.mH @ Q)[0]
         Q = linalg.qr(A @ Q)[0]
     return Q
 
 
 def svd_lowrank(A, q=6, niter=2, M=None):
-    """(U, S, V) of rank q with U diag(S) V' near A (*, m, n), or A - M; `niter` steps make it nearer.
+    """(U, S, V) of rank q with U diag(S) V^H near A (*, m, n), or A - M; `niter` steps make it nearer.
 
-    Raises RuntimeError for q outside of 0 to min(m, n) or matrices that aren't float32 or float64.
+    Raises RuntimeError for q outside of 0 to min(m, n) or matrices of other types than float32, float64,
+    complex64 and complex128.
     """
     A = A if M is None else A - M
     m, n = A.shape[-2:]
@@ -27,11 +28,11 @@ def svd_lowrank(A, q=6, niter=2, M=None):
     if not 0 <= q <= min(m, n):
         raise RuntimeError(f"svd_lowrank(): q must be from 0 to min(m, n) = {min(m, n)}, got {q}")
     if m < n:
-        V, S, U = svd_lowrank(A.mT, q, niter)
+        V, S, U = svd_lowrank(A.mH, q, niter)
         return U, S, V
     Q = _range_of(A, q, niter)
-    U, S, Vh = linalg.svd(Q.mT @ A, False)
-    return Q @ U, S, Vh.mT
+    U, S, Vh = linalg.svd(Q.mH @ A, False)
+    return Q @ U, S, Vh.mH
 
 
 def pca_lowrank(A, q=None, center=True, niter=2):
