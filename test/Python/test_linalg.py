@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -259,6 +263,10 @@ def test_exponential_by_its_series() -> None:
             total = total + term
         close(L.matrix_exp(tensor(a)), total, 1e-9)
     close(torch.matrix_exp(torch.zeros(3, 3)), np.eye(3))
+    for bad in (np.inf, -np.inf, np.nan):  # the other matrices of the batch don't see it
+        batch = torch.tensor([[[bad, 0.0], [1.0, 2.0]], [[0.0, 1.0], [0.0, 0.0]]])
+        found = L.matrix_exp(batch)
+        assert found[0].isnan().all() and found[1].tolist() == [[1, 1], [0, 1]]
     nilpotent = torch.tensor([[0.0, 1e3], [0.0, 0.0]], dtype=torch.float64)
     close(nilpotent.matrix_exp(), [[1, 1e3], [0, 1]])
 
@@ -371,9 +379,12 @@ def test_singular_matrices() -> None:
     assert issubclass(L.LinAlgError, RuntimeError)
     assert L.inv_ex(zero).info.tolist() == [1, 1]
     assert L.cholesky_ex(zero).info.tolist() == [1, 1]
-    for f in (L.inv_ex, L.cholesky_ex, L.lu_factor_ex):
+    for f in (L.inv_ex, L.cholesky_ex):
         with pytest.raises(L.LinAlgError):
             f(zero, check_errors=True)
+    with pytest.raises(RuntimeError, match="Batch element 0") as error:
+        L.lu_factor_ex(zero, check_errors=True)
+    assert error.type is RuntimeError
 
 
 @pytest.mark.parametrize(
@@ -389,12 +400,57 @@ def test_singular_matrices() -> None:
         (lambda: L.solve(torch.ones(2, 2), torch.ones(2, 2).double()), "same dtype"),
         (lambda: L.lstsq(torch.ones(2, 2), torch.ones(2, 2), driver="x"), "driver"),
         (lambda: L.lu(torch.ones(2, 2), pivot=False), "pivoting"),
+        (lambda: L.lu_factor(torch.ones(2, 2)), r"U\[2,2\] is zero"),
+        (lambda: L.lu_factor(torch.zeros(3, 2, 2)), "Batch element 0"),
+        (lambda: torch.lu_unpack(torch.eye(2), torch.tensor([1, 3]).int()), "between 1 and"),
+        (lambda: torch.lu_unpack(torch.eye(2), torch.tensor([0, 1]).int()), "between 1 and"),
+        (lambda: L.lu_solve(torch.eye(2), torch.tensor([1, 3]).int(), torch.eye(2)), "between 1"),
+        (lambda: L.matrix_norm(torch.ones(2)), "at least 2 dimensions"),
         (lambda: L.matrix_norm(torch.ones(2, 2), 3), "Order 3"),
     ],
 )
 def test_refusals(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+def test_refusals_of_types() -> None:
+    calls = (
+        L.cholesky, L.inv, L.det, L.slogdet, L.qr, L.svd, L.svdvals, L.eigh, L.eigvalsh, L.lu, L.lu_factor,
+        L.matrix_exp, L.cond, L.ldl_factor, torch.geqrf, torch.cholesky_inverse, torch.logdet, lambda a: L.solve(a, a),
+    )  # fmt: skip
+    others = (L.pinv, L.matrix_rank, lambda a: L.lstsq(a, a))
+    for call in (*calls, *others):
+        for kind in (torch.half, torch.bfloat16, torch.int64, torch.bool):
+            with pytest.raises(RuntimeError) as error:
+                call(torch.eye(2).to(kind))
+            assert error.type is (RuntimeError if call in others else NotImplementedError)
+        with pytest.raises(TypeError, match="must be Tensor, not str"):
+            call("x")
+    for call, kinds in ((L.eig, (torch.int64, torch.bool)), (L.eigvals, (torch.int64,))):
+        for kind in kinds:
+            with pytest.raises(RuntimeError) as error:
+                call(torch.eye(2).to(kind))
+            assert error.type is RuntimeError
+        with pytest.raises(NotImplementedError):
+            call(torch.eye(2).half())
+    with pytest.raises(NotImplementedError):
+        L.vecdot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    close(L.vecdot(torch.ones(2).half(), torch.ones(2).half()), np.float16(2))
+    for shape in (1, 3):
+        with pytest.raises(ValueError, match="to have shape"):
+            torch.lu_unpack(torch.eye(2), torch.ones(shape, dtype=torch.int32))
+
+
+def test_nan_is_named() -> None:
+    nan = torch.full((2, 2), float("nan"))
+    for call in (
+        L.svd, L.svdvals, L.pinv, L.matrix_rank, L.cond, lambda a: L.matrix_norm(a, "nuc"),
+    ):  # fmt: skip
+        with pytest.raises(L.LinAlgError, match="svd: The algorithm .* non-finite values"):
+            call(nan)
+        with pytest.raises(L.LinAlgError, match="Batch element 1"):
+            call(torch.stack([torch.eye(2), nan]))
 
 
 def test_out() -> None:
@@ -449,16 +505,58 @@ def test_libraries_with_other_spellings() -> None:
             _lapack.library, kernels.library = original, before
 
 
+def test_code_that_interrupts_a_batch_may_use_it() -> None:
+    """A signal's handler, and a finalizer that the collector runs."""
+    program = """if True:
+        import gc, signal, torchc as torch
+        from torchc.linalg import _lapack
+        L = torch.linalg
+        signal.alarm(30)  # a closed lock would last for ever
+        L.inv(torch.eye(2))
+        class Cycle:
+            def __init__(self): self.me = self
+            def __del__(self): done.append(L.det(2 * torch.eye(2)).item())
+        done = []
+        space = _lapack._space
+        def collecting(*args):
+            gc.collect()
+            return space(*args)
+        _lapack._space = collecting
+        Cycle()
+        assert L.svdvals(torch.eye(3).expand(4, 3, 3)).tolist() == [[1, 1, 1]] * 4
+        signal.signal(signal.SIGUSR1, lambda *_: done.append(L.det(3 * torch.eye(2)).item()))
+        def interrupted(*args):
+            signal.raise_signal(signal.SIGUSR1)
+            return space(*args)
+        _lapack._space = interrupted
+        assert L.svdvals(torch.eye(3).expand(4, 3, 3)).tolist() == [[1, 1, 1]] * 4
+        assert done == [4, 9], done
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 def test_a_child_finds_the_lock_open() -> None:
     import os
 
     from torchc.linalg import _lapack
 
     L.inv(torch.eye(2))
-    with _lapack._lock:  # as another thread would at this moment
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if torch.equal(L.inv(torch.eye(2)), torch.eye(2)) else 1)
+    held, forked = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with _lapack._lock:
+            held.set()
+            forked.wait()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a closed lock would last for ever
+        os._exit(0 if torch.equal(L.inv(torch.eye(2)), torch.eye(2)) else 1)
+    forked.set()
+    other.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

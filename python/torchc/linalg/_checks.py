@@ -10,30 +10,36 @@ class LinAlgError(RuntimeError):
 LinAlgError.__module__ = "torchc.linalg"
 
 
-def check_matrix(op: str, A, name="A"):
-    """Raises RuntimeError unless A holds matrices of float32, float64 or their complex types in main memory."""
+def check_matrix(op: str, A, name="A", error=NotImplementedError):
+    """`check_type`, and RuntimeError unless A has matrices."""
+    _check_tensor(op, A, name)
     if A.dim() < 2:
         raise RuntimeError(
             f"{op}: The input tensor {name} must have at least 2 dimensions, got {A.dim()}"
         )
-    check_type(op, A, name)
+    check_type(op, A, name, error)
 
 
-def check_type(op: str, A, name="A"):
-    """Raises RuntimeError unless A is a tensor of float32, float64 or their complex types in main memory."""
-    if A.dtype in (_C.float16, _C.bfloat16):
-        raise RuntimeError(f"{op}: Low precision dtypes not supported. Got {A.dtype} for {name}")
+def _check_tensor(op: str, A, name):
+    if not isinstance(A, _C.Tensor):
+        raise TypeError(f"{op}(): argument '{name}' must be Tensor, not {type(A).__name__}")
+
+
+def check_type(op: str, A, name="A", error=NotImplementedError, halves=False):
+    """Raises TypeError unless A is a tensor, `error` unless it is of float32, float64 or their complex types (with
+    `halves` of half precision, too), NotImplementedError unless it lies in main memory."""
+    _check_tensor(op, A, name)
+    if A.dtype in (_C.float16, _C.bfloat16) and not halves:
+        raise error(f"{op}: Low precision dtypes not supported. Got {A.dtype} for {name}")
     if not (A.is_floating_point() or A.is_complex()):
-        raise RuntimeError(
-            f"{op}: Expected a floating point or complex tensor as {name}. Got {A.dtype}"
-        )
+        raise error(f"{op}: Expected a floating point or complex tensor as {name}. Got {A.dtype}")
     if A.device.type != "cpu":
         raise NotImplementedError(f"{op}: not implemented for tensors ({name}) on {A.device}")
 
 
-def check_square(op: str, A, name="A"):
+def check_square(op: str, A, name="A", error=NotImplementedError):
     """`check_matrix`, and RuntimeError unless the matrices are square."""
-    check_matrix(op, A, name)
+    check_matrix(op, A, name, error)
     m, n = A.shape[-2:]
     if m != n:
         raise RuntimeError(
@@ -42,7 +48,9 @@ def check_square(op: str, A, name="A"):
 
 
 def check_same_type(op: str, A, B, names=("A", "B")):
-    """Raises RuntimeError unless both have one dtype."""
+    """Raises TypeError unless both are tensors, RuntimeError unless of one dtype."""
+    _check_tensor(op, A, names[0])
+    _check_tensor(op, B, names[1])
     if A.dtype is not B.dtype:
         raise RuntimeError(
             f"{op}: Expected {names[0]} and {names[1]} to have the same dtype, but found {names[0]} of type {A.dtype} "
@@ -58,11 +66,22 @@ def broadcast_batches(*tensors):
     return [t.expand(*shape, *t.shape[-2:]) for t in tensors]
 
 
-def check_infos(op: str, info, what: str):
-    """Raises LinAlgError with `what` (a text for one matrix, with its info as {}) at the first info that isn't 0."""
+def check_infos(op: str, info, what: str, error=LinAlgError):
+    """Raises `error` with `what` (a text for one matrix, with its info as {}) at the first info that isn't 0."""
     if not bool(info.any()):
         return
     values = info.reshape(-1).tolist()
     i = next(k for k, v in enumerate(values) if v)
     where = f"(Batch element {i}): " if info.dim() else ""
-    raise LinAlgError(f"{op}: {where}{what.format(values[i])}")
+    raise error(f"{op}: {where}{what.format(values[i])}")
+
+
+def check_no_nan(op: str, A):
+    """Raises LinAlgError for matrices with NaN, which LAPACK refuses as a wrong argument."""
+    bad = A.detach().isnan().any(-1).any(-1)
+    if not bool(bad.any()):
+        return
+    where = f"(Batch element {bad.reshape(-1).tolist().index(True)}): " if bad.dim() else ""
+    raise LinAlgError(
+        f"{op}: {where}The algorithm failed to converge because the input matrix contained non-finite values."
+    )

@@ -137,7 +137,11 @@ def upper_part(LU):
 
 
 def permutation(pivots, m, dtype):
-    """P of P L U = A from getrf's pivots: (*, m, m)."""
+    """P of P L U = A from getrf's pivots: (*, m, m). Raises RuntimeError for pivots outside of 1 to m."""
+    if bool(((pivots < 1) | (pivots > m)).any()):
+        raise RuntimeError(
+            f"pivots must be between 1 and LU.size(-2) = {m} inclusive, as lu_factor gives them"
+        )
     orders = []
     for row in pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1]).tolist():
         order = list(range(m))
@@ -165,20 +169,21 @@ def _with_pivots(op, A, pivot):
 def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """`lu_factor` and the place of the first zero on U's diagonal, from 1, int32 (0: none).
 
-    Raises LinAlgError for such a matrix only with check_errors.
+    Raises RuntimeError for such a matrix only with check_errors.
     """
     results = _with_pivots("linalg.lu_factor_ex", A, pivot)
     if check_errors:
-        check_infos("linalg.lu_factor_ex", results[2], _SINGULAR_U)
+        check_infos("linalg.lu_factor_ex", results[2], _SINGULAR_U, RuntimeError)
     return given_all(LuFactorEx, results, out)
 
 
 def lu_factor(A, *, pivot=True, out=None):
     """(LU, pivots) of P L U = A (*, m, n): both factors in one matrix, and the row exchanges, int32 from 1.
 
-    Real or complex. Raises RuntimeError for pivot=False.
+    Real or complex. Raises RuntimeError for pivot=False and where U has a zero on its diagonal; `lu_factor_ex` doesn't.
     """
-    LU, pivots, _ = _with_pivots("linalg.lu_factor", A, pivot)
+    LU, pivots, info = _with_pivots("linalg.lu_factor", A, pivot)
+    check_infos("linalg.lu_factor", info, _SINGULAR_U, RuntimeError)
     return given_all(LuFactor, (LU, pivots), out)
 
 
@@ -192,12 +197,17 @@ def lu(A, *, pivot=True, out=None):
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """(P, L, U) from what `lu_factor` gives; those that weren't asked for are empty.
 
-    Raises RuntimeError for pivots that aren't int32.
+    Raises RuntimeError for pivots that aren't int32 or of no row, ValueError for pivots of another shape.
     """
     if unpack_pivots and LU_pivots.dtype is not _C.int32:
         raise RuntimeError(
             f"torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got "
             f"{LU_pivots.dtype}"
+        )
+    expected = [*LU_data.shape[:-2], min(LU_data.shape[-2:])]
+    if unpack_pivots and list(LU_pivots.shape) != expected:
+        raise ValueError(
+            f"Expected LU_pivots to have shape {expected} but got {list(LU_pivots.shape)} instead."
         )
     none = _C.empty(0, dtype=LU_data.dtype)
     P = permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
@@ -364,20 +374,26 @@ def _check_finite(op, A):
         raise RuntimeError(f"{op}: input tensor should not contain infs or NaNs.")
 
 
+def _eig_error(A):
+    """As PyTorch's: what eig has no kernel for isn't what it doesn't take."""
+    half = isinstance(A, _C.Tensor) and A.dtype in (_C.float16, _C.bfloat16)
+    return NotImplementedError if half else RuntimeError
+
+
 def eig(A, *, out=None):
     """(eigenvalues (*, n), eigenvectors as columns (*, n, n)) of square matrices, both complex, in LAPACK's order.
 
     Real or complex. The vectors have norm 1; gradients are right for what doesn't depend on their phase. Raises
     RuntimeError for infinite values, LinAlgError where the algorithm doesn't converge.
     """
-    check_square("linalg.eig", A)
+    check_square("linalg.eig", A, error=_eig_error(A))
     _check_finite("linalg.eig", A)
     return given_all(Eig, _Eig.apply(A), out)
 
 
 def eigvals(A, *, out=None):
     """The eigenvalues of `eig`, complex."""
-    check_square("linalg.eigvals", A)
+    check_square("linalg.eigvals", A, error=_eig_error(A))
     _check_finite("linalg.eigvals", A)
     if A.requires_grad and _C.is_grad_enabled():
         return given(_Eig.apply(A)[0], out)

@@ -7,6 +7,7 @@ Results are transposed views of that memory, as PyTorch's are.
 import math
 
 from torchc import _C
+from torchc.linalg._checks import check_no_nan
 from torchc.linalg._lapack import Each, call, library
 
 
@@ -162,7 +163,8 @@ def geev(A, vectors=True):
 
 
 def gesdd(A, full=False, vectors=True):
-    """(U, S, V^H, info) of U S V^H = A, S descending."""
+    """(U, S, V^H, info) of U S V^H = A, S descending. Raises LinAlgError for NaN."""
+    check_no_nan("linalg.svd", A)
     m, n = A.shape[-2:]
     k = min(m, n)
     a, batch = columns(A), batch_of(A)

@@ -2,7 +2,8 @@
 
 The library is the system's OpenBLAS, else the one in NumPy's or SciPy's wheel (whose names have a prefix and a suffix,
 and whose integers are 64 bits wide), else the system's LAPACK, which may be the reference one and several times slower.
-Calls hold one lock and run on one thread.
+Calls hold one lock and run on one thread. The thread that holds the lock may take it again: between two calls for a
+batch it may run a signal's handler or an object's finalizer, which use this module.
 """
 
 import ctypes
@@ -23,13 +24,13 @@ _SPELLINGS = (
     ("scipy_", "_64_", ctypes.c_int64),
     ("", "_64_", ctypes.c_int64),
 )
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def _forked():
     """Another thread of the parent may have held the lock."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_forked)

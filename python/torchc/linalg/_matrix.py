@@ -9,6 +9,7 @@ from torchc.linalg._checks import (
     check_matrix,
     check_same_type,
     check_square,
+    check_type,
 )
 from torchc.linalg._factor import eigh, svd
 from torchc.linalg._solve import inv, solve
@@ -38,6 +39,7 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 def vecdot(x, y, *, dim=-1, out=None):
     """Sums of the products conj(x) y along `dim`; the shapes broadcast. One dtype."""
+    check_type("linalg.vecdot", x, "x", halves=True)
     check_same_type("linalg.vecdot", x, y, ("x", "y"))
     x, y = _C.broadcast_tensors([x, y])
     return given(
@@ -85,11 +87,13 @@ def matrix_exp(A):
     if not A.numel():
         return A * 1.0
     size = A.detach().abs().sum(-2).amax(-1)
+    finite = size.isfinite()
+    if not bool(finite.all()):  # NaN for these matrices of the batch, not for the others
+        known = matrix_exp(_C.where(finite[..., None, None], A, 0.0))
+        return _C.where(finite[..., None, None], known, float("nan"))
     # Each matrix is halved until its norm is small, and its exponential squared as often.
     halvings = _C.where(size > _PADE_LIMIT, (size / _PADE_LIMIT).log2().ceil(), 0.0)
     most = halvings.amax()
-    if not bool(most.isfinite()):
-        return A * float("nan")
     X = A * _C.exp2(-halvings)[..., None, None]
     eye = _C.eye(A.shape[-1], dtype=A.dtype)
     b = [c / _PADE[0] for c in _PADE]

@@ -29,11 +29,11 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
     ord: "fro", the root of the sum of squares; "nuc", the sum of the singular values; 2 and -2, their extremes; 1, -1,
     inf, -inf, the extremes of the sums of columns and rows.
     """
-    dim = [wrapped("linalg.matrix_norm", d, A.dim()) for d in dim]
     if A.dim() < 2:
         raise RuntimeError(
             f"linalg.matrix_norm: The input tensor A must have at least 2 dimensions, got {A.dim()}"
         )
+    dim = [wrapped("linalg.matrix_norm", d, A.dim()) for d in dim]
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {tuple(dim)}")
     rows, columns = dim

@@ -94,7 +94,7 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
         hermitian: A is Hermitian, and its lower triangle is read.
     """
     op = "linalg.pinv"
-    check_square(op, A) if hermitian else check_matrix(op, A)
+    (check_square if hermitian else check_matrix)(op, A, error=RuntimeError)
     if rcond is not None:
         atol, rtol = 0.0, rcond
     _check_tolerances(op, atol, rtol)
@@ -109,7 +109,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     tol: atol with rtol = 0; hermitian: A is Hermitian. rtol is eps * max(m, n) unless atol > 0 is given.
     """
     op = "linalg.matrix_rank"
-    check_square(op, A) if hermitian else check_matrix(op, A)
+    (check_square if hermitian else check_matrix)(op, A, error=RuntimeError)
     if tol is not None:
         atol, rtol = tol, 0.0
     _check_tolerances(op, atol, rtol)
@@ -190,7 +190,7 @@ def lstsq(A, B, rcond=None, *, driver=None, out=None):
     all drivers but gelsy, ranks by all but gels, singular values by gelsd and gelss; the rest is empty.
     """
     op = "torch.linalg.lstsq"
-    check_matrix(op, A)
+    check_matrix(op, A, error=RuntimeError)
     check_same_type(op, A, B)
     driver = "gelsy" if driver is None else driver
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
