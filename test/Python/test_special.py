@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -222,6 +223,45 @@ def test_types() -> None:
     for name in ("entr", "ndtr", "ndtri"):
         f = getattr(S, name)
         assert torch.equal(f(torch.full((2,), 0.3), out=out), f(torch.full((2,), 0.3)))
+
+
+def _lower_gamma(a: float, z: float) -> float:
+    """P(a, x) at x = a (1 + z / sqrt(a)) by quadrature of t^(a - 1) exp(-t), in long double."""
+    nodes, weights = np.polynomial.legendre.leggauss(120)
+
+    def integral(low: float, high: float) -> np.longdouble:
+        u = np.longdouble(a) ** -0.5 * ((high - low) * nodes + high + low) / 2
+        values = np.exp(-np.longdouble(a) * (u - np.log1p(u))) / (1 + u)
+        return (values * weights).sum() * (high - low)
+
+    low, high = integral(-14.0, z), integral(z, 14.0)
+    return float(low / (low + high))
+
+
+@pytest.mark.parametrize("a", [2e5, 1e6, 1e7, 1e8, 1e10, 1e12])
+def test_incomplete_gamma_of_large_arguments(a: float) -> None:
+    for z in (-6.0, -3.0, -1.0, -0.1, 0.0, 0.5, 2.0, 5.0):
+        x = a * (1 + z / math.sqrt(a))
+        z = (x - a) / math.sqrt(a)  # as x is in float64
+        want = _lower_gamma(a, z)
+        t = [torch.tensor(v, dtype=torch.float64) for v in (a, x)]
+        tolerance = 1e-11 if a < 1e11 else 1e-9
+        assert S.gammainc(*t).item() == pytest.approx(want, rel=tolerance)
+        assert S.gammaincc(*t).item() == pytest.approx(1 - want, rel=tolerance, abs=1e-13)
+        t[1].requires_grad_()
+        (g,) = torch.autograd.grad(torch.igamma(*t), t[1])
+        m = np.longdouble(x - a) / np.longdouble(a)
+        density = np.exp(-np.longdouble(a) * (m - np.log1p(m))) / np.sqrt(2 * np.pi * a) / (1 + m)
+        assert g.item() == pytest.approx(float(density), rel=2 / a + 1e-11)
+    # Where the expansion begins and ends it meets series and fraction.
+    edge = torch.tensor([a * 0.99, a * 1.01], dtype=torch.float64)
+    inside, outside = (
+        edge * torch.tensor([1 + 1e-12, 1 - 1e-12]),
+        edge * torch.tensor([1 - 1e-12, 1 + 1e-12]),
+    )
+    wide = torch.full((2,), a, dtype=torch.float64)
+    for f in (S.gammainc, S.gammaincc):
+        torch.testing.assert_close(f(wide, inside), f(wide, outside), rtol=1e-8, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", POLYNOMIALS)

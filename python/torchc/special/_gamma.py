@@ -187,13 +187,46 @@ def _log_prefix(a, x):
     n = _C.where(large, a, 20.0)
     m = (x - n) / n
     near = m.abs() < 0.5
+    close = m.abs() < _NEAR
+    series = _C.where(close, m, 0.0)
     curve = _C.where(near, _C.where(near, m, 0.0).log1p() - m, (x / n).log() - m)
+    curve = _C.where(close, -0.5 * series * series * _powers(_HALF, series), curve)
     rest = (
         1 / n * (1 / 12 - 1 / (n * n) * (1 / 360 - 1 / (n * n) * (1 / 1260 - 1 / (n * n) / 1680)))
     )
     stirling = n * curve + 0.5 * (n / (2.0 * math.pi)).log() - rest
     small = _C.where(large, 1.0, a)
     return _C.where(large, stirling, small * x.log() - x - small.lgamma())
+
+
+# Where series and fraction would take about sqrt(a) steps.
+_LARGE, _NEAR = 1e5, 0.01
+# N. M. Temme's uniform expansion (DLMF 8.12): c0 = 1 / m - 1 / eta, m = x / a - 1, and c1, in powers of eta.
+_C0 = (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600)
+_C1 = (-1 / 540, -1 / 288, 1 / 378)
+# (eta / m)^2 in powers of m, where eta^2 / 2 = m - log(1 + m).
+_HALF = tuple(2 / k * (-1) ** k for k in range(2, 12))
+
+
+def _powers(coefficients, x):
+    value = _C.full_like(x, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        value = value * x + c
+    return value
+
+
+def _uniform(a, x, upper):
+    """Q(a, x) or P(a, x) for a large a and an x near it: erfc, and what is left by the uniform expansion.
+
+    eta is taken from a series: m is small, and a times the error of m - log(1 + m) is what counts.
+    """
+    m = (x - a) / a
+    half = _powers(_HALF, m)
+    eta = m * half.sqrt()
+    rest = (-0.5 * a * eta * eta).exp() / (2.0 * math.pi * a).sqrt()
+    rest = rest * (_powers(_C0, eta) + _powers(_C1, eta) / a)
+    side = 1.0 if upper else -1.0
+    return 0.5 * (side * eta * (0.5 * a).sqrt()).erfc() + side * rest
 
 
 def _regularised(a, x, upper):
@@ -210,6 +243,9 @@ def _regularised(a, x, upper):
     one = ~bad & ~zero & ((a == 0) | (x == _INF))
     inside = ~(bad | zero | one)
     a, x = _C.where(inside, a, 1.0), _C.where(inside, x, 1.0)
+    near = (a > _LARGE) & ((x - a).abs() < _NEAR * a)
+    uniform = _uniform(_C.where(near, a, 1.0), _C.where(near, x, 1.0), upper)
+    a, x = _C.where(near, 1.0, a), _C.where(near, 1.0, x)
     prefix = _log_prefix(a, x).exp()
     by_series = (x <= 1.0) | (x <= a)
     lower = _series(
@@ -219,10 +255,10 @@ def _regularised(a, x, upper):
         _C.where(by_series, 1.0, a), _C.where(by_series, 2.0, x), _C.where(by_series, 0.0, prefix)
     )
     if upper:
-        value = _C.where(by_series, 1.0 - lower, rest)
+        value = _C.where(near, uniform, _C.where(by_series, 1.0 - lower, rest))
         value = _C.where(zero, 1.0, _C.where(one, 0.0, value))
     else:
-        value = _C.where(by_series, lower, 1.0 - rest)
+        value = _C.where(near, uniform, _C.where(by_series, lower, 1.0 - rest))
         value = _C.where(zero, 0.0, _C.where(one, 1.0, value))
     return _C.where(bad, _NAN, value)
 
@@ -242,7 +278,14 @@ class _Igamma(Function):
         name = "igammac" if ctx.upper else "igamma"
         if ctx.needs_input_grad[0]:
             raise NotImplementedError(f"the derivative for '{name}: input' is not implemented")
-        density = ((a - 1.0) * x.log() - x - a.lgamma()).exp()
+        # Of a large a without the difference of large logarithms.
+        large = (a > 20.0) & (x > 0)
+        known = _C.where(large, x, 1.0)
+        density = _C.where(
+            large,
+            (_log_prefix(_C.where(large, a, 21.0), known) - known.log()).exp(),
+            ((a - 1.0) * x.log() - x - a.lgamma()).exp(),
+        )
         return None, -g * density if ctx.upper else g * density, None
 
 
