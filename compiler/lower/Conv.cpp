@@ -24,6 +24,10 @@ private:
   void tileOf(unsigned rows, Value row);
   Values entry(unsigned rows, Value fields, ValueRange rowPointers, ValueRange accs);
   Values product(unsigned rows, ValueRange rowPointers, Value aIndex, unsigned aOffset, Value bRow, ValueRange accs);
+  Value flagSet(int64_t bit) {
+    return b.compare(Pred::ne, Value(arith::AndIOp::create(b, flags, b.i64(bit))), b.i64(0));
+  }
+  void fetchAhead(unsigned rows, Value fields, ValueRange rowPointers);
   void finish(unsigned rows, Value row, ValueRange accs);
   Value multiplyAdd(Value x, Value y, Value z) {
     if (isFloat(type))
@@ -62,10 +66,20 @@ Values ConvEmitter::product(unsigned rows, ValueRange rowPointers, Value aIndex,
   return out;
 }
 
+/// What the next entry reads of A: the panel of B passes through L1 in between and leaves nothing of it there. Rows are
+/// neighbours in the source as a rule, so that the lines from the first row on are those of all, and of their next taps.
+void ConvEmitter::fetchAhead(unsigned rows, Value fields, ValueRange rowPointers) {
+  Value next = b.address(rowPointers[0], i64At(fields, {}, 3), element);
+  for (unsigned line = 0; line < rows + 2; ++line)
+    LLVM::Prefetch::create(b, b.addressAt(next, line * 64 / align, element), 0u, 3u, 1u);
+}
+
 /// All products of one entry, four at a time.
 Values ConvEmitter::entry(unsigned rows, Value fields, ValueRange rowPointers, ValueRange accs) {
   Value aIndex = i64At(fields, {}, 0), bRow = b.address(bBase, i64At(fields, {}, 1), element);
   Value count = i64At(fields, {}, 2), zero = b.i64(0);
+  if (!steps && rows == tile.rows)
+    b.ifThen(flagSet(1), [&] { fetchAhead(rows, fields, rowPointers); });
   Values carried(accs.begin(), accs.end());
   carried.push_back(aIndex);
   carried.push_back(bRow);
@@ -102,7 +116,7 @@ void ConvEmitter::finish(unsigned rows, Value row, ValueRange accs) {
   unsigned count = rows * tile.vectors;
   auto add = [&](Value x, Value y) { return isFloat(type) ? Value(arith::AddFOp::create(b, x, y)) : b.add(x, y); };
   auto where = [&](int64_t flag, ValueRange sums, llvm::function_ref<Value(unsigned, Value)> change) {
-    Value set = b.compare(Pred::ne, Value(arith::AndIOp::create(b, flags, b.i64(flag))), b.i64(0));
+    Value set = flagSet(flag);
     auto changed = [&] {
       Values v;
       for (unsigned i = 0; i < count; ++i)

@@ -25,7 +25,8 @@ inline constexpr unsigned convVariants = 3;
 ///   C[i][j] = (flags & 2 ? C[i][j] : nothing) + chain over the entries of fma(A, B[j], .) from +0,
 /// then + bias[j] (flags & 4), then max(., 0) by N7 (flags & 8). Integers multiply and add, wrapping. ptrs = {C, A, B,
 /// rows, entries, bias}; sizesStrides = {entries, aStep, bStep, C row stride, flags}. Offsets and strides are i64 and
-/// count elements.
+/// count elements. Shared with flags & 1: rows are neighbours in A, which is asked into the cache an entry ahead; an a offset
+/// follows the last entry then.
 void emitConvStrip(KernelBuilder &b, llvm::StringRef name, DType t, ConvVariant variant);
 
 enum class PoolKind : uint8_t { Max, MaxIndex, MaxInput, Mean, MeanInput };

@@ -122,9 +122,6 @@ private:
       int64_t column = group * plan.columns + p * ks.columns, all = plan.groups * plan.columns;
       const T *added = call.bias ? biases + s * ks.columns : nullptr;
       T *out = static_cast<T *>(call.out) + ((image + slot) * all + column) * plan.rows;
-      prefetchResult(rows, least(ks.columns, plan.columns - p * ks.columns), out);
-      if (!ahead)
-        prefetchWeights(s + 1, u % unitsOfStrip, unitsOfStrip);
       if (plan.lanes) {
         laneStrip(rows, a + p * plan.blockStride(), b, c, added, entries);
       } else {
@@ -138,22 +135,7 @@ private:
     }
   }
 
-  /// Part `part` of `parts` of what packWeights(s) will read, where that is one piece of memory.
-  void prefetchWeights(int64_t s, int64_t part, int64_t parts) {
-    int64_t p = s % plan.panels, column = s / plan.panels * plan.columns + p * ks.columns;
-    if (isInput() || s == plan.groups * plan.panels)
-      return;
-    int64_t all = least(ks.columns, plan.columns - p * ks.columns) * plan.depth, at = all * part / parts;
-    prefetch(static_cast<const T *>(call.b) + column * plan.depth + at, all * (part + 1) / parts - at);
-  }
-
-  void prefetchResult(const ConvChunk &rows, int64_t columns, const T *out) {
-    int64_t first = tables.places[rows.first], last = tables.places[rows.first + rows.count - 1];
-    for (int64_t j = 0; last - first == rows.count - 1 && j < columns; ++j)
-      prefetch<true>(out + j * plan.rows + first, rows.count);
-  }
-
-  enum Flags : int64_t { AddsToC = 2, AddsBias = 4, IsRelu = 8 };
+  enum Flags : int64_t { LooksAhead = 1, AddsToC = 2, AddsBias = 4, IsRelu = 8 };
 
   void strip(Kernel k, const ConvChunk &rows, const T *a, const T *b, T *c, const T *bias, int64_t *entries,
              int64_t count, int64_t aStep, int64_t bStep, int64_t flags) {
@@ -202,7 +184,7 @@ private:
     for (int64_t first = 0; first < plan.blocks;) {
       int64_t last = convBlockEnd(plan, first);
       strip(ks.shared, rows, a, b, c, bias, entries, *counts, 1, ks.columns,
-            (first > 0 ? AddsToC : 0) | (last == plan.blocks ? lastFlags() : 0));
+            LooksAhead | (first > 0 ? AddsToC : 0) | (last == plan.blocks ? lastFlags() : 0));
       entries += 3 * *counts++;
       first = last;
     }
@@ -215,7 +197,7 @@ private:
     return true;
   }
 
-  /// The entries of all blocks of N3 one after another, and how many each has.
+  /// The entries of all blocks of N3 one after another, and how many each has. Behind them begins the next tile.
   void fillBlocks(const ConvChunk &rows, int64_t *counts, int64_t *entries) {
     for (int64_t first = 0; first < plan.blocks;) {
       int64_t last = convBlockEnd(plan, first);
@@ -223,6 +205,7 @@ private:
       entries += 3 * *counts++;
       first = last;
     }
+    entries[0] = 0;
   }
 
   /// The taps of channel blocks [first, last); neighbours in source and panel become one entry.

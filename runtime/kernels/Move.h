@@ -30,12 +30,6 @@ template <class T> inline void copyRow(T *to, const T *from, int64_t count) {
       std::memcpy(to + i, from + i, 64);
 }
 
-/// Asks for `count` elements from `from` on: to be read from L2, or to be written.
-template <bool write = false, class T> inline void prefetch(const T *from, int64_t count) {
-  for (int64_t i = 0; i < count; i += 64 / int64_t(sizeof(T)))
-    __builtin_prefetch(from + i, write, write ? 3 : 2);
-}
-
 /// Columns [from, width) of `count` rows become zero.
 template <class T> void clearColumns(T *to, int64_t count, int64_t from, int64_t width) {
   for (int64_t i = 0; from < width && i < count; ++i)
