@@ -1,5 +1,4 @@
-// Functions of complex numbers by functions of their parts. Special values are those of C99's Annex G where a part says
-// them without further cases. Sources: W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987) for the inverse
+// Functions of complex numbers by functions of their parts. Special values are those of C99's Annex G. Sources: W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987) for the inverse
 // functions, tanh and sqrt; R. L. Smith, "Algorithm 116: Complex Division" (1962).
 #pragma once
 #include "dialects/rules/ComplexParts.h"
@@ -34,15 +33,19 @@ public:
   }
 
   Z exp(const Z &z) {
-    V e = f(OpId::Exp, z.re);
-    return {times(e, f(OpId::Cos, z.im)), times(e, f(OpId::Sin, z.im))};
+    V e = f(OpId::Exp, z.re), wild = endlessOrNaN(z.im);
+    V high = both(wild, equal(z.re, inf)), low = both(wild, equal(z.re, -inf));
+    V re = pick(low, 0.0, pick(high, inf, mul(e, f(OpId::Cos, z.im))));
+    return {re, imOfExp(e, z, low)};
   }
   Z exp2(const Z &z) { return exp(scaled(z, ln2)); }
   /// exp(x) cos(y) - 1 = expm1(x) cos(y) - 2 sin(y/2)^2
   Z expm1(const Z &z) {
-    V s = f(OpId::Sin, mul(z.im, 0.5));
-    V re = sub(mul(f(OpId::Expm1, z.re), f(OpId::Cos, z.im)), mul(mul(s, s), 2.0));
-    return {re, times(f(OpId::Exp, z.re), f(OpId::Sin, z.im))};
+    V s = f(OpId::Sin, mul(z.im, 0.5)), e = f(OpId::Expm1, z.re), wild = endlessOrNaN(z.im);
+    V high = both(wild, equal(z.re, inf)), low = both(wild, equal(z.re, -inf));
+    V re = sub(mul(e, f(OpId::Cos, z.im)), mul(mul(s, s), 2.0));
+    re = pick(equal(z.im, 0.0), e, pick(low, -1.0, pick(high, inf, re)));
+    return {re, imOfExp(f(OpId::Exp, z.re), z, low)};
   }
 
   Z log(const Z &z) { return {logOfSize(z.re, z.im), angle(z.im, z.re)}; }
@@ -57,9 +60,13 @@ public:
     return {pick(near, small, logOfSize(one, z.im)), angle(z.im, one)};
   }
 
-  /// The root in the right half plane: its larger part is sqrt((|x| + |z|) / 2), the other one |y| / (2 * that).
+  /// The root in the right half plane: its larger part is sqrt((|x| + |z|) / 2), the other one |y| / (2 * that). Of z
+  /// times 2^-4 or 2^60, so that neither |z| nor a half leaves the type.
   Z sqrt(const Z &z) {
-    V t = f(OpId::Sqrt, add(mul(abs(z.re), 0.5), mul(f2(OpId::Hypot, z.re, z.im), 0.5)));
+    V large = f2(OpId::LogicalOr, less(1.0, abs(z.re)), less(1.0, abs(z.im)));
+    V by = pick(large, 0.0625, 0x1p60), x = mul(z.re, by), y = mul(z.im, by);
+    V t = f(OpId::Sqrt, add(mul(abs(x), 0.5), mul(f2(OpId::Hypot, x, y), 0.5)));
+    t = mul(t, pick(large, 4.0, 0x1p-30));
     V zero = equal(t, 0.0), infinite = equal(abs(z.im), inf);
     V u = pick(zero, 0.0, div(abs(z.im), pick(zero, 1.0, add(t, t))));
     V left = less(z.re, 0.0);
@@ -69,10 +76,15 @@ public:
   Z rsqrt(const Z &z) { return reciprocal(sqrt(z)); }
 
   Z sinh(const Z &z) {
-    return {times(f(OpId::Sinh, z.re), f(OpId::Cos, z.im)), times(f(OpId::Cosh, z.re), f(OpId::Sin, z.im))};
+    V x = f(OpId::Sinh, z.re), s = f(OpId::Sin, z.im);
+    V kept = both(endlessOrNaN(z.im), f2(OpId::LogicalOr, equal(x, 0.0), equal(abs(z.re), inf)));
+    return {pick(kept, x, mul(x, f(OpId::Cos, z.im))), pick(equal(s, 0.0), s, mul(f(OpId::Cosh, z.re), s))};
   }
   Z cosh(const Z &z) {
-    return {mul(f(OpId::Cosh, z.re), f(OpId::Cos, z.im)), times(f(OpId::Sinh, z.re), f(OpId::Sin, z.im))};
+    V x = f(OpId::Sinh, z.re), s = f(OpId::Sin, z.im), wild = endlessOrNaN(z.im);
+    V re = pick(both(wild, equal(abs(z.re), inf)), inf, mul(f(OpId::Cosh, z.re), f(OpId::Cos, z.im)));
+    V im = pick(equal(s, 0.0), mul(f2(OpId::Copysign, 1.0, z.re), s), mul(x, s));
+    return {re, pick(both(wild, equal(x, 0.0)), 0.0, im)};
   }
   /// With t = tan(y), s = sinh(x): (s sqrt(1 + s^2) (1 + t^2), t) / (1 + (1 + t^2) s^2); far out 1 and 4 sin cos / e^2x.
   Z tanh(const Z &z) {
@@ -82,29 +94,34 @@ public:
     V b1 = add(mul(t, t), 1.0), s2 = mul(s, s);
     V d = add(mul(b1, s2), 1.0);
     V re = div(mul(mul(b1, s), f(OpId::Sqrt, add(s2, 1.0))), d);
-    V rest = times(mul(f(OpId::Sin, z.im), f(OpId::Cos, z.im)), mul(f(OpId::Exp, mul(abs(z.re), -2.0)), 4.0));
-    return {pick(far, f2(OpId::Copysign, 1.0, z.re), re), pick(far, rest, div(t, d))};
+    V rest = mul(mul(f(OpId::Sin, z.im), f(OpId::Cos, z.im)), mul(f(OpId::Exp, mul(abs(z.re), -2.0)), 4.0));
+    V wild = endlessOrNaN(z.im), edge = equal(abs(z.re), inf);
+    re = pick(far, f2(OpId::Copysign, pick(both(wild, less(abs(z.re), inf)), nan, 1.0), z.re), re);
+    V im = pick(edge, f2(OpId::Copysign, 0.0, z.im), pick(far, rest, div(t, d)));
+    return {pick(both(wild, equal(z.re, 0.0)), z.re, re), pick(equal(z.im, 0.0), z.im, im)};
   }
   Z sin(const Z &z) { return overI(sinh(timesI(z))); }
   Z cos(const Z &z) { return cosh(timesI(z)); }
   Z tan(const Z &z) { return overI(tanh(timesI(z))); }
 
-  // Beyond all bounds only the direction counts.
+  // Far out, where 1 is nothing beside z: direction, and log|2z|.
   Z asin(const Z &z) {
     Z p = sqrt(oneMinus(z)), q = sqrt(onePlus(z));
-    Z near = {angle(z.re, sub(mul(p.re, q.re), mul(p.im, q.im))),
+    Z near = {pick(equal(z.re, 0.0), z.re, angle(z.re, sub(mul(p.re, q.re), mul(p.im, q.im)))),
               f(OpId::Asinh, sub(mul(p.re, q.im), mul(p.im, q.re)))};
-    return pick(endless(z), {angle(z.re, abs(z.im)), f2(OpId::Copysign, inf, z.im)}, near);
+    return pick(far(z), {angle(z.re, abs(z.im)), f2(OpId::Copysign, logOfTwice(z), z.im)}, near);
   }
   Z acos(const Z &z) {
     Z p = sqrt(oneMinus(z)), q = sqrt(onePlus(z));
-    Z near = {mul(angle(p.re, q.re), 2.0), f(OpId::Asinh, sub(mul(q.re, p.im), mul(q.im, p.re)))};
-    return pick(endless(z), {angle(abs(z.im), z.re), f2(OpId::Copysign, inf, neg(z.im))}, near);
+    Z near = {pick(onAxis(z), halfPi, mul(angle(p.re, q.re), 2.0)),
+              f(OpId::Asinh, sub(mul(q.re, p.im), mul(q.im, p.re)))};
+    return pick(far(z), {angle(abs(z.im), z.re), f2(OpId::Copysign, logOfTwice(z), neg(z.im))}, near);
   }
   Z acosh(const Z &z) {
     Z p = sqrt({sub(z.re, 1.0), z.im}), q = sqrt(onePlus(z));
-    Z near = {f(OpId::Asinh, add(mul(p.re, q.re), mul(p.im, q.im))), mul(angle(p.im, q.re), 2.0)};
-    return pick(endless(z), {add(abs(z.re), abs(z.im)), angle(z.im, z.re)}, near);
+    Z near = {f(OpId::Asinh, add(mul(p.re, q.re), mul(p.im, q.im))),
+              pick(onAxis(z), halfPi, mul(angle(p.im, q.re), 2.0))};
+    return pick(far(z), {logOfTwice(z), angle(z.im, z.re)}, near);
   }
   /// Where squares would leave the type: far out x / |z|^2 and pi/2, at the pole log(2 / |y|) / 2.
   Z atanh(const Z &z) {
@@ -115,7 +132,8 @@ public:
     V im = mul(angle(add(z.im, z.im), sub(mul(less1, add(x, 1.0)), y2)), 0.5);
     V end = endless(z);
     V known = both(f2(OpId::LogicalOr, end, far), equal(z.im, z.im));
-    return {f2(OpId::Copysign, pick(end, 0.0, re), z.re), pick(known, f2(OpId::Copysign, halfPi, z.im), im)};
+    re = pick(f2(OpId::LogicalOr, end, equal(z.re, 0.0)), 0.0, re);
+    return {f2(OpId::Copysign, re, z.re), pick(known, f2(OpId::Copysign, halfPi, z.im), im)};
   }
   Z asinh(const Z &z) { return overI(asin(timesI(z))); }
   Z atan(const Z &z) { return overI(atanh(timesI(z))); }
@@ -138,7 +156,8 @@ public:
   }
 
 private:
-  static constexpr double inf = __builtin_inf(), ln2 = 0.69314718055994531, halfPi = 1.5707963267948966;
+  static constexpr double inf = __builtin_inf(), nan = __builtin_nan(""), ln2 = 0.69314718055994531,
+                          halfPi = 1.5707963267948966;
 
   V f(OpId op, A x) { return b.op(op, {x}); }
   V f2(OpId op, A x, A y) { return b.op(op, {x, y}); }
@@ -155,20 +174,31 @@ private:
   V angle(A y, A x) { return f2(OpId::Atan2, y, x); }
   Z pick(A cond, const Z &x, const Z &y) { return {pick(cond, x.re, y.re), pick(cond, x.im, y.im)}; }
   V endless(const Z &z) { return f2(OpId::LogicalOr, equal(abs(z.re), inf), equal(abs(z.im), inf)); }
-  /// x * y, zero where one of them is, whatever the other.
-  V times(A x, A y) {
-    V p = mul(x, y), zero = f2(OpId::LogicalOr, equal(x, 0.0), equal(y, 0.0));
-    return pick(both(zero, f2(OpId::Ne, p, p)), 0.0, p);
+  V endlessOrNaN(A x) { return f2(OpId::Ne, sub(x, x), 0.0); }
+  /// 0 + NaN i: of which some functions know a part.
+  V onAxis(const Z &z) { return both(equal(z.re, 0.0), f2(OpId::Ne, z.im, z.im)); }
+  /// exp(x) sin(y); 0 where y is, whatever x.
+  V imOfExp(A e, const Z &z, A low) {
+    V s = f(OpId::Sin, z.im);
+    return pick(equal(s, 0.0), s, pick(low, f2(OpId::Copysign, 0.0, z.im), mul(e, s)));
   }
 
-  /// log|x + iy|, by log1p where |x + iy| is near 1.
+  V far(const Z &z) { return f2(OpId::LogicalOr, less(0x1p50, abs(z.re)), less(0x1p50, abs(z.im))); }
+  V logOfTwice(const Z &z) { return add(logOfSize(z.re, z.im), ln2); }
+
+  /// log|x + iy|, by log1p where |x + iy| is near 1; scaled by 2^64 or 2^-64 where it might leave the type or its
+  /// full precision.
   V logOfSize(const V &x, const V &y) {
-    V size = f2(OpId::Hypot, x, y);
-    V near = both(less(0.5, size), less(size, 2.0));
     V ax = abs(x), ay = abs(y);
+    V huge = far(Z{x, y}), tiny = both(less(ax, 0x1p-60), less(ay, 0x1p-60));
+    V by = pick(huge, 0x1p-64, pick(tiny, 0x1p64, 1.0));
+    V size = f2(OpId::Hypot, mul(x, by), mul(y, by));
+    V near = both(both(less(0.5, size), less(size, 2.0)), equal(by, 1.0));
     V large = pick(near, f2(OpId::Maximum, ax, ay), 1.0), small = pick(near, f2(OpId::Minimum, ax, ay), 0.0);
     V distance = add(mul(sub(large, 1.0), add(large, 1.0)), mul(small, small));
-    return pick(near, mul(f(OpId::Log1p, distance), 0.5), f(OpId::Log, size));
+    V far = f(OpId::Log, size);
+    far = pick(huge, add(far, 64 * ln2), pick(tiny, sub(far, 64 * ln2), far));
+    return pick(near, mul(f(OpId::Log1p, distance), 0.5), far);
   }
 
   Z scaled(const Z &z, double by) { return {mul(z.re, by), mul(z.im, by)}; }
