@@ -66,6 +66,8 @@ _TABLE = {
 }
 # Methods of other arguments, or of names that aren't functions.
 _METHODS = {
+    "__array_namespace__": ("_array_api", "namespace"),
+    "to_device": ("_array_api", "to_device"),
     "polygamma": ("special._gamma", "polygamma_method"),
     "polygamma_": ("special._gamma", "polygamma_"),
     "lu": ("linalg._names", "lu"),

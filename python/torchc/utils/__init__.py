@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["checkpoint", "data", "hooks"]
+__all__ = ["checkpoint", "data", "dlpack", "hooks"]
 
 
 def __getattr__(name):
