@@ -1,12 +1,12 @@
-"""Ready parametrizations: weight norm, spectral norm."""
+"""Ready parametrizations: weight norm, spectral norm, orthogonal matrices."""
 
 from __future__ import annotations
 
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
-from torchc.errors import Unsupported
 from torchc.nn.modules.module import Module
 from torchc.nn.utils import parametrize
+from torchc.nn.utils.orthogonal import Orthogonal, orthogonal_map_of
 from torchc.nn.utils.spectral_norm import matrix_of, unit
 from torchc.nn.utils.weight_norm import norm_except_dim
 
@@ -101,5 +101,15 @@ def spectral_norm(
 
 
 def orthogonal(module, name: str = "weight", orthogonal_map=None, *, use_trivialization=True):
-    """Raises Unsupported: matrix exponentials and Householder products don't exist yet."""
-    raise Unsupported("parametrizations.orthogonal: needs matrix_exp or householder_product")
+    """Makes module.`name`, of shape (..., n, k), orthogonal: columns (rows, if n < k) orthonormal; returns the module.
+
+    orthogonal_map: "matrix_exp", "cayley" or "householder"; by default matrix_exp of square or complex weights, else
+    householder. Raises ValueError when there is no such tensor, for fewer than 2 dimensions, and for another map.
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, _C.Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    parametrization = Orthogonal(
+        weight, orthogonal_map_of(weight, orthogonal_map), use_trivialization
+    )
+    return parametrize.register_parametrization(module, name, parametrization, unsafe=True)

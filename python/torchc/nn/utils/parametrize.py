@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
@@ -48,7 +48,8 @@ class ParametrizationList(ModuleList):
         new = original
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
-                with no_grad():
+                # One that has no inverse after all starts at the tensor as it is.
+                with no_grad(), suppress(NotImplementedError):
                     new = module.right_inverse(new)
         self.is_tensor = isinstance(new, _C.Tensor)
         parts = [new] if self.is_tensor else list(new)
