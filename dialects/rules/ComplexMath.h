@@ -33,19 +33,17 @@ public:
   }
 
   Z exp(const Z &z) {
-    V e = f(OpId::Exp, z.re), wild = endlessOrNaN(z.im);
+    V e = f(OpId::Exp, z.re), s = f(OpId::Sin, z.im), wild = endlessOrNaN(z.im);
     V high = both(wild, equal(z.re, inf)), low = both(wild, equal(z.re, -inf));
     V re = pick(low, 0.0, pick(high, inf, mul(e, f(OpId::Cos, z.im))));
-    return {re, imOfExp(e, z, low)};
+    return {re, pick(equal(s, 0.0), s, pick(low, f2(OpId::Copysign, 0.0, z.im), mul(e, s)))};
   }
   Z exp2(const Z &z) { return exp(scaled(z, ln2)); }
-  /// exp(x) cos(y) - 1 = expm1(x) cos(y) - 2 sin(y/2)^2
+  /// exp(x) cos(y) - 1 = expm1(x) cos(y) - 2 sin(y/2)^2. At infinities and NaN what the products give, as in PyTorch.
   Z expm1(const Z &z) {
-    V s = f(OpId::Sin, mul(z.im, 0.5)), e = f(OpId::Expm1, z.re), wild = endlessOrNaN(z.im);
-    V high = both(wild, equal(z.re, inf)), low = both(wild, equal(z.re, -inf));
-    V re = sub(mul(e, f(OpId::Cos, z.im)), mul(mul(s, s), 2.0));
-    re = pick(equal(z.im, 0.0), e, pick(low, -1.0, pick(high, inf, re)));
-    return {re, imOfExp(f(OpId::Exp, z.re), z, low)};
+    V s = f(OpId::Sin, mul(z.im, 0.5));
+    V re = sub(mul(f(OpId::Expm1, z.re), f(OpId::Cos, z.im)), mul(mul(s, s), 2.0));
+    return {re, mul(f(OpId::Exp, z.re), f(OpId::Sin, z.im))};
   }
 
   Z log(const Z &z) { return {logOfSize(z.re, z.im), angle(z.im, z.re)}; }
@@ -177,11 +175,6 @@ private:
   V endlessOrNaN(A x) { return f2(OpId::Ne, sub(x, x), 0.0); }
   /// 0 + NaN i: of which some functions know a part.
   V onAxis(const Z &z) { return both(equal(z.re, 0.0), f2(OpId::Ne, z.im, z.im)); }
-  /// exp(x) sin(y); 0 where y is, whatever x.
-  V imOfExp(A e, const Z &z, A low) {
-    V s = f(OpId::Sin, z.im);
-    return pick(equal(s, 0.0), s, pick(low, f2(OpId::Copysign, 0.0, z.im), mul(e, s)));
-  }
 
   V far(const Z &z) { return f2(OpId::LogicalOr, less(0x1p50, abs(z.re)), less(0x1p50, abs(z.im))); }
   V logOfTwice(const Z &z) { return add(logOfSize(z.re, z.im), ln2); }

@@ -145,8 +145,24 @@ def test_rounding_clipping_and_signs():
     x = torch.tensor([1, 5, 9], dtype=torch.int8)
     assert xp.clip(x, 2, 8).tolist() == [2, 5, 8] and xp.clip(x, 2, 8).dtype == torch.int8
     assert xp.clip(x, torch.tensor([[0], [6]])).tolist() == [[1, 5, 9], [6, 6, 9]]
+
+
+def test_expm1_at_special_values():
     zero = xp.expm1(torch.tensor(complex(-0.0, 0.0)))
     assert not zero.real.signbit() and not zero.imag.signbit()
+    inf, nan = np.inf, np.nan
+    pairs = {
+        (inf, 0.0): (inf, 0.0),
+        (-inf, inf): (-1.0, 0.0),
+        (inf, inf): (inf, nan),
+        (-inf, nan): (-1.0, 0.0),
+        (nan, 0.0): (nan, 0.0),
+        (3.0, nan): (nan, nan),
+    }
+    for (x, y), want in pairs.items():
+        got = xp.expm1(torch.tensor(complex(x, y)))
+        np.testing.assert_array_equal([got.real.item(), got.imag.item()], want)
+    assert xp.expm1(torch.tensor([1e-3 + 2j]))[0] == torch.expm1(torch.tensor(1e-3 + 2j))
 
 
 def test_linear_algebra_and_transforms_by_the_standards_names():

@@ -60,11 +60,12 @@ def bitwise_invert(x, /):
 
 
 def expm1(x, /):
-    """torch.expm1; of complex zeros the real part is +0."""
+    """torch.expm1; of complex zeros the real part is +0, of infinities and NaN the value is exp(x) - 1."""
     out = torch.expm1(x)
-    return (
-        torch.complex(torch.where(out == 0, 0.0, out.real), out.imag) if x.dtype.is_complex else out
-    )
+    if not x.dtype.is_complex:
+        return out
+    out = torch.where(torch.isfinite(x), out, torch.exp(x) - 1)
+    return torch.complex(torch.where(out.real == 0, 0.0, out.real), out.imag)
 
 
 def floor_divide(x1, x2, /):
