@@ -48,7 +48,7 @@ def : Composite<"a view that autograd doesn't follow", [
 def : Composite<"the tensor in another type; itself if nothing changes and copy isn't set", [
   Api<"to(Tensor input, DType? dtype=None, Device? device=None, bool non_blocking=False, bool copy=False) -> Tensor", methodOnly, "toDType">,
   Api<"type_as(Tensor input, Tensor other) -> Tensor", methodOnly, "typeAs">]>;
-foreach t = [["float", "F32"], ["double", "F64"], ["half", "F16"], ["bfloat16", "BF16"], ["cfloat", "C64"], ["cdouble", "C128"], ["int", "I32"],
+foreach t = [["float", "F32"], ["double", "F64"], ["half", "F16"], ["bfloat16", "BF16"], ["int", "I32"],
              ["long", "I64"], ["short", "I16"], ["char", "I8"], ["byte", "U8"], ["bool", "Bool"]] in
   def : Composite<"the tensor as " # t[0], [
     Api<t[0] # "(Tensor input) -> Tensor", methodOnly, "to" # t[1]>]>;

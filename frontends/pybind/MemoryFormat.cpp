@@ -143,6 +143,8 @@ PyMethodDef tensorFormats[] = {
     cast<DType::I16>("short", "The tensor as int16, with memory_format= in that order of memory."),
     cast<DType::I8>("char", "The tensor as int8, with memory_format= in that order of memory."),
     cast<DType::U8>("byte", "The tensor as uint8, with memory_format= in that order of memory."),
+    cast<DType::C64>("cfloat", "The tensor as complex64, with memory_format= in that order of memory."),
+    cast<DType::C128>("cdouble", "The tensor as complex128, with memory_format= in that order of memory."),
     cast<DType::Bool>("bool", "The tensor as bool, with memory_format= in that order of memory."),
     {"contiguous", fast(contiguousMethod), METH_FASTCALL | METH_KEYWORDS,
      "contiguous($self, *, memory_format=torchc.contiguous_format)\n--\n\n"

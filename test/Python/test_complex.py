@@ -580,3 +580,34 @@ def test_files_and_other_libraries(dtype):
     file.seek(0)
     assert torch.equal(torch.load(file)["z"], t.T) and torch.equal(pickle.loads(pickle.dumps(t)), t)
     assert torch.tensor(x).tolist() == x.tolist() and torch.as_tensor(x[0, 0]).item() == x[0, 0]
+
+
+def test_logcumsumexp_of_complex_numbers():
+    z = random(3, 9) * 3
+    got = torch.logcumsumexp(torch.from_numpy(z), 1).numpy()
+    np.testing.assert_allclose(np.exp(got), np.cumsum(np.exp(z), 1), rtol=1e-12)
+    far = (
+        torch.tensor([1000 + 1j, -1000 + 2j, 1000 - 1j], dtype=torch.complex128)
+        .logcumsumexp(0)
+        .numpy()
+    )
+    np.testing.assert_allclose(
+        far, [1000 + 1j, 1000 + 1j, 1000 + np.log(np.exp(1j) + np.exp(-1j))], rtol=1e-12
+    )
+    empty = torch.tensor([complex(-np.inf, 0), 2 + 1j], dtype=torch.complex64).logcumsumexp(0)
+    assert empty[0].real == -np.inf and empty[1] == 2 + 1j
+    x = torch.from_numpy(random(4)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda v: v.logcumsumexp(0), x)
+
+
+def test_conversions_take_an_order_of_memory():
+    x = torch.ones(1, 2, 3, 3)
+    for name, dtype in (("cfloat", torch.complex64), ("cdouble", torch.complex128)):
+        y = getattr(x, name)(memory_format=torch.channels_last)
+        assert y.dtype == dtype and y.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_the_angle_of_real_numbers_has_no_slope():
+    x = torch.tensor([-1.0, 0.0, 2.0, np.nan], requires_grad=True)
+    torch.angle(x).backward(torch.ones(4))
+    assert x.grad.tolist() == [0, 0, 0, 0]

@@ -292,3 +292,10 @@ def test_channels_and_space() -> None:
 def test_bad_arguments(kind: type[Exception], call: Any) -> None:
     with pytest.raises(kind):
         call()
+
+
+def test_sum_to_size_of_integers():
+    """int64 where something is summed, and always to no dimensions, as in PyTorch."""
+    x = torch.ones(2, 3, dtype=torch.int32)
+    assert x.sum_to_size(2, 3).dtype == torch.int32 and x.sum_to_size(1, 3).dtype == torch.int64
+    assert torch.tensor(True).sum_to_size(()).dtype == torch.int64

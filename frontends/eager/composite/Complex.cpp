@@ -76,7 +76,8 @@ Tensor angleOf(const Tensor &input, Out out) {
   DType t = floatTypeOf(input->dtype);
   Tensor x = as(input, t);
   Tensor side = where(callOp(OpId::Lt, {x, 0}), std::numbers::pi, 0.0);
-  return deliver(as(where(callOp(OpId::Ne, {x, x}), x, side), t), out);
+  // NaN's, too.
+  return deliver(as(where(callOp(OpId::Ne, {x, x}), sub(x, x), side), t), out);
 }
 
 Tensor conjOf(const Tensor &input) { return isComplex(input->dtype) ? callOp(OpId::Conj, {input}) : input; }

@@ -33,8 +33,6 @@ Tensor toI64(const Tensor &input) { return as(input, DType::I64); }
 Tensor toI16(const Tensor &input) { return as(input, DType::I16); }
 Tensor toI8(const Tensor &input) { return as(input, DType::I8); }
 Tensor toU8(const Tensor &input) { return as(input, DType::U8); }
-Tensor toC64(const Tensor &input) { return as(input, DType::C64); }
-Tensor toC128(const Tensor &input) { return as(input, DType::C128); }
 Tensor toBool(const Tensor &input) { return as(input, DType::Bool); }
 
 static Tensor copyChecked(const Tensor &target, const Tensor &src, Out out) {

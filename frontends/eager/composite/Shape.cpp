@@ -149,7 +149,7 @@ Tensor sumToSize(const Tensor &input, IntList size) {
   }
   if (!fits)
     fail("size {" + target.str() + "} is not expandable to size {" + have.str() + "}.");
-  if (axes.empty())
+  if (axes.empty() && !target.empty())
     return viewShape(input, have);
   Tensor x = category(input->dtype) < 2 ? as(input, DType::I64) : input; // sums of integers are int64
   return reshaped(callOp(OpId::Sum, {x}, {attr(axes), Attr::boolean(false)}), target);

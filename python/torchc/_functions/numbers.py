@@ -1,5 +1,7 @@
 """Parts of numbers, common divisors, sums of exponentials, norms of slices."""
 
+import math
+
 from torchc import _C
 from torchc._results import given, given_all, named, wrapped
 from torchc.autograd.function import Function
@@ -98,22 +100,34 @@ def nextafter(input, other, *, out=None):
 # ---- along a dimension
 
 
+def _log_of_sum(a, b):
+    """log(exp(a) + exp(b)); of complex numbers from the one of the larger real part."""
+    if not a.is_complex():
+        return _C.logaddexp(a, b)
+    first = a.real >= b.real
+    high, low = _C.where(first, a, b), _C.where(first, b, a)
+    return _C.where(high.real == -math.inf, high, high + _C.log1p(_C.exp(low - high)))
+
+
 def logcumsumexp(input, dim, *, out=None):
-    """log(cumsum(exp(input))) along `dim` without overflow, by the largest element so far. Floating types only."""
-    if not input.is_floating_point():
+    """log(cumsum(exp(input))) along `dim` without overflow, by the largest element so far. Not of integers.
+
+    Raises NotImplementedError for integers.
+    """
+    if not (input.is_floating_point() or input.is_complex()):
         raise NotImplementedError(
             f"\"logcumsumexp_out_cpu\" not implemented for '{str(input.dtype).rpartition('.')[2]}'"
         )
     dim = wrapped("logcumsumexp", dim, input.dim())
     if input.dim() == 0 or input.shape[dim] == 0:
         return given(input * 1.0, out)
-    x = input if input.dtype in (_C.float32, _C.float64) else input.float()
+    x = input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
     result = x
     shift = 1  # pairs, fours, ...: log2(n) steps, each element the sum of up to `shift` before it and itself
     n = x.shape[dim]
     while shift < n:
         head = result.narrow(dim, 0, shift)
-        tail = _C.logaddexp(result.narrow(dim, shift, n - shift), result.narrow(dim, 0, n - shift))
+        tail = _log_of_sum(result.narrow(dim, shift, n - shift), result.narrow(dim, 0, n - shift))
         result = _C.cat([head, tail], dim)
         shift *= 2
     result = result * 1.0 if result is input else result
