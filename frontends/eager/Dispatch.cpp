@@ -192,25 +192,6 @@ bool canCast(DType from, DType to) {
   return !(f > t && (f == 3 || f == 2 || t == 0));
 }
 
-bool sameView(const TensorImpl *a, const TensorImpl *b) {
-  return a->data == b->data && sameShape(a, b) && a->dtype == b->dtype &&
-         !std::memcmp(a->strides(), b->strides(), size_t(a->rank) * sizeof(int64_t));
-}
-
-bool overlaps(const TensorImpl *a, const TensorImpl *b) {
-  if (!a->storage || a->storage != b->storage || !a->numel || !b->numel)
-    return false;
-  int64_t low[2], high[2];
-  const TensorImpl *t[2] = {a, b};
-  for (int i = 0; i < 2; i++) {
-    offsetRange(t[i]->rank, t[i]->sizes(), t[i]->strides(), low[i], high[i]);
-    int64_t at = t[i]->data - t[i]->storage->data, item = itemSize(t[i]->dtype);
-    low[i] = at + low[i] * item;
-    high[i] = at + high[i] * item + item - 1;
-  }
-  return low[0] <= high[1] && low[1] <= high[0];
-}
-
 void resizeOut(TensorImpl *out, const Dims &dims) {
   if (out->view)
     fail("cannot resize a view that is given as out=");
@@ -251,10 +232,7 @@ bool mayWriteThrough(const OpCall &call) {
     TensorImpl *a = call.operands[i].tensor;
     if (!a || a == call.out.tensor || !overlaps(a, call.out.tensor) || sameView(a, call.out.tensor))
       continue;
-    if (isDense(a) && isDense(call.out.tensor)) // as PyTorch: of others it can't tell
-      fail(
-          "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-          "location. Please clone() the tensor before performing the operation.");
+    refuseOverlap(a, call.out.tensor);
     direct = false;
   }
   return direct;

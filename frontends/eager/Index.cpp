@@ -362,11 +362,14 @@ void writeFlat(const Flat &f, const Tensor &value, bool accumulate) {
   });
 }
 
+/// A part of the view itself may be spread over it, as in PyTorch.
 void assignBasic(const Tensor &view, const Operand &value) {
-  if (value.isNumber())
+  if (value.isNumber()) {
     fill_(view, value);
-  else
-    copy_(view, withoutLeadingOnes(Tensor::borrow(value.tensor), view->rank));
+    return;
+  }
+  Tensor v = withoutLeadingOnes(Tensor::borrow(value.tensor), view->rank);
+  copy_(view, v->dims() == view->dims() || v->device != view->device ? v : composite::expanded(v, view->dims()));
 }
 
 /// x[mask] = one number: without reading the mask.

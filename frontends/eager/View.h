@@ -13,6 +13,14 @@ bool viewStrides(const Dims &sizes, const Dims &strides, const Dims &shape, Dims
 /// Does every element have a place of its own, with none left between them?
 bool isDense(const TensorImpl *t);
 
+/// The same elements in the same order.
+bool sameView(const TensorImpl *a, const TensorImpl *b);
+/// Do they share bytes between their first and last elements?
+bool overlaps(const TensorImpl *a, const TensorImpl *b);
+/// Throws where `written` would change elements of `read` that aren't its own one by one. As PyTorch: of tensors with
+/// gaps it can't tell.
+void refuseOverlap(const TensorImpl *read, const TensorImpl *written);
+
 /// Of equal numbers of elements: does memory, walked from end to end, give both in the same order?
 bool sameOrder(const TensorImpl *a, const TensorImpl *b);
 

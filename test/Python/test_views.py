@@ -185,3 +185,23 @@ def test_windows_of_a_leaf_that_is_a_view_have_gradients():
     assert x.grad.tolist() == [1, 2, 2, 1]
     with pytest.raises(NotImplementedError, match="as_strided"):
         torch.as_strided(x, (2,), (1,), 0)
+
+
+def test_copies_from_a_part_of_what_is_written():
+    """Refused also where the part is broadcast, but not for fill_ and assignments of one number."""
+    for write in (
+        lambda x: x.copy_(x[3]),
+        lambda x: x.copy_(x[3:4]),
+        lambda x: x.view(2, 3).copy_(x[:3]),
+        lambda x: x[1:].copy_(x[:-1]),
+    ):
+        x = torch.arange(6.0)
+        with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+            write(x)
+        assert x.tolist() == [0, 1, 2, 3, 4, 5]
+    x = torch.arange(6.0)
+    x[:5].copy_(x[5])
+    assert x.tolist() == [5] * 6
+    y = torch.arange(3.0)
+    y[:] = y[1]
+    assert y.tolist() == [1, 1, 1] and y.fill_(y[2]).tolist() == [1, 1, 1] and torch.equal(y.copy_(y), y)

@@ -1,5 +1,6 @@
 // Copies and changes of type.
 #include "frontends/autograd/Autograd.h"
+#include "frontends/eager/View.h"
 #include "frontends/eager/composite/Common.h"
 #include "frontends/eager/cuda/Cuda.h"
 
@@ -48,6 +49,7 @@ static Tensor copyChecked(const Tensor &target, const Tensor &src, Out out) {
 Tensor copyInto(const Tensor &input, const Tensor &src, bool, Out out) {
   if (out.kind == Out::None)
     return copyChecked(cloneOf(input), src, out);
+  refuseOverlap(src.impl(), input.impl()); // while src isn't expanded
   return copyChecked(input, src, out);
 }
 
