@@ -1,8 +1,4 @@
-"""Recorded behaviour of PyTorch for modules, optimizers, schedules, text, utilities and files (optional data).
-
-What fails because a primitive is missing must say so: its message names the attribute. Everything else that fails is
-in `KNOWN`, with the reason.
-"""
+"""Recorded behaviour of PyTorch (optional data): what fails is what dialects/Differences.md says, and says why."""
 
 import json
 import re
@@ -11,30 +7,33 @@ import sys
 
 import pytest
 
-# area: pattern of case ids that may fail, and why
-KNOWN = {
-    # pow with any exponent.
-    "modules": r"modules/.*LocalResponseNorm/",
-    # A line search on an unbounded function: its path depends on the rounding of sums.
-    "optim": r"optim/torch\.optim\.LBFGS/",
-    # Names of nodes and complex kernels.
-    "repr": r"repr/\d+$",
-    # autocast, checkpoint and inference mode.
-    "misc": r"misc/(autocast|checkpoint|inference_)",
-}
-ALLOWED = {"modules": 6, "optim": 2, "repr": 3, "misc": 6}
-AREAS = ("modules", "optim", "sched", "repr", "misc", "serial")
+
+def patterns(page: str) -> list[str]:
+    """The names of checks in the first column of the page's table."""
+    rows = [re.split(r"(?<!\\)\|", line)[1] for line in page.splitlines() if line.startswith("| `")]
+    return [name.replace("\\|", "|") for row in rows for name in re.findall("`([^`]+)`", row)]
 
 
-@pytest.mark.parametrize("area", AREAS)
-def test_recorded_behaviour(shared, torchc, tmp_path, area):
+def test_the_list_of_differences_is_read():
+    page = "| checks | why |\n|---|---|\n| `a/(x\\|y):z`, `b` | because |\ntext `c`\n"
+    assert patterns(page) == ["a/(x|y):z", "b"]
+
+
+def test_recorded_behaviour(shared, torchc, tmp_path, root):
     runner = shared / "golden/run_golden.py"
     if not runner.is_file():
         pytest.skip("needs the optional data folder ../shared/golden")
     summary = tmp_path / "summary.json"
-    command = [sys.executable, runner, "--module", "torchc", "--area", area, "--summary", summary]
-    subprocess.run(command, capture_output=True, text=True)
-    failures = [row for row in json.loads(summary.read_text())["failures"] if row[2] == "fail"]
-    wrong = [row for row in failures if not re.search(KNOWN.get(area, "$^"), row[0])]
-    assert not wrong, wrong[:5]
-    assert len(failures) <= ALLOWED.get(area, 0), failures
+    subprocess.run(
+        [sys.executable, runner, "--module", "torchc", "--summary", summary], capture_output=True
+    )
+    result = json.loads(summary.read_text())
+    assert result["total"]["pass"] > 40_000 and not result["total"]["missing"], result["total"]
+    failures = {f"{case}:{check}": why for case, check, _, why in result["failures"]}
+    known = patterns((root / "dialects/Differences.md").read_text())
+    unknown = {
+        name: why for name, why in failures.items() if not any(re.fullmatch(p, name) for p in known)
+    }
+    assert not unknown, list(unknown.items())[:5]
+    stale = [p for p in known if not any(re.fullmatch(p, name) for name in failures)]
+    assert not stale, stale

@@ -204,4 +204,8 @@ def test_copies_from_a_part_of_what_is_written():
     assert x.tolist() == [5] * 6
     y = torch.arange(3.0)
     y[:] = y[1]
-    assert y.tolist() == [1, 1, 1] and y.fill_(y[2]).tolist() == [1, 1, 1] and torch.equal(y.copy_(y), y)
+    assert (
+        y.tolist() == [1, 1, 1]
+        and y.fill_(y[2]).tolist() == [1, 1, 1]
+        and torch.equal(y.copy_(y), y)
+    )

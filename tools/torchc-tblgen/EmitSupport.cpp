@@ -1,4 +1,4 @@
-// support.md: a row per op and per composite: what it is, under which names, what is differentiated, what ONNX calls it.
+// ops.md, the first part of the support matrix: a row per op and per composite: what it is, under which names, what is differentiated, what ONNX calls it.
 #include "Emitters.h"
 #include "llvm/ADT/STLExtras.h"
 
