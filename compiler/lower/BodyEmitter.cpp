@@ -1,5 +1,7 @@
 #include "compiler/lower/BodyEmitter.h"
 #include "compiler/lower/Convert.h"
+#include <algorithm>
+#include <vector>
 
 using namespace mlir;
 using IPred = arith::CmpIPredicate;
@@ -227,7 +229,7 @@ Value Emitter::node(const BodyNode &n, Value x, Value y, Value z) {
 
 } // namespace
 
-static unsigned operandsOf(BodyOp op) {
+static int operandsOf(BodyOp op) {
   switch (op) {
   case BodyOp::Arg:
   case BodyOp::Index:
@@ -251,43 +253,192 @@ static unsigned operandsOf(BodyOp op) {
   }
 }
 
-Values emitBody(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args, ValueRange index,
-                unsigned lanes, unsigned vectors, Diag &diag, Values *traps) {
-  auto bad = [&](int i, const char *what) {
-    diag.fail(ErrorKind::Internal, "body node " + std::to_string(i) + " (op " + std::to_string(int(body.nodes[i].op)) +
-                                       ") " + what + " for " + std::string(shortName(compute)));
-    return Values();
-  };
-  Emitter emitter(b, compute, lanes, traps);
-  llvm::SmallVector<Values, 32> done(size_t(body.numNodes));
+namespace {
+
+int16_t operandOf(const BodyNode &n, int k) { return k == 0 ? n.a : k == 1 ? n.b : n.c; }
+
+/// What only one side of selects on one condition needs, and is long enough to be worth a branch around it.
+struct Arm {
+  int condition = -1;
+  bool taken = false; // the side: where the condition holds, or not
+  int at = 0; // the first of those selects
+  int work = 0;
+  std::vector<bool> nodes;
+};
+
+constexpr int leastWork = 24; // nodes
+
+/// The arm of one side of one condition; its work is 0 where it can't be cut out.
+Arm armOf(const Body &body, int condition, bool taken) {
+  Arm arm{condition, taken, body.numNodes, 0, std::vector<bool>(size_t(body.numNodes), true)};
+  arm.nodes.back() = false;
+  for (int i = body.numNodes; i-- > 0;) { // users come after what they use
+    const BodyNode &n = body.nodes[i];
+    bool chooses = n.op == BodyOp::Select && n.a == condition;
+    for (int k = 0; k < operandsOf(n.op); ++k)
+      if (!arm.nodes[size_t(i)] && !(chooses && k == (taken ? 1 : 2)))
+        arm.nodes[size_t(operandOf(n, k))] = false;
+    if (n.op == BodyOp::Arg || n.op == BodyOp::Index)
+      arm.nodes[size_t(i)] = false;
+  }
   for (int i = 0; i < body.numNodes; ++i) {
     const BodyNode &n = body.nodes[i];
-    const int16_t operands[3] = {n.a, n.b, n.c};
-    for (unsigned k = 0, e = operandsOf(n.op); k < e; ++k)
-      if (operands[k] < 0 || operands[k] >= i)
-        return bad(i, "has an operand that is not an earlier node");
-    for (unsigned u = 0; u < vectors; ++u) {
-      Value v;
-      if (n.op == BodyOp::Arg)
-        v = n.bits < args.size() ? args[n.bits][u] : Value();
-      else if (n.op == BodyOp::Index)
-        v = u < index.size() ? index[u] : Value();
-      else {
-        Value in[3];
-        for (unsigned k = 0, e = operandsOf(n.op); k < e; ++k)
-          in[k] = done[size_t(operands[k])][u];
-        v = emitter.node(n, in[0], in[1], in[2]);
-      }
-      if (!v)
-        return bad(i, "is not supported");
-      done[size_t(i)].push_back(v);
-    }
+    if (arm.nodes[size_t(i)])
+      arm.work += operandsOf(n.op) > 0;
+    else if (n.op == BodyOp::Select && n.a == condition && arm.nodes[size_t(taken ? n.b : n.c)])
+      arm.at = std::min(arm.at, i);
   }
+  for (int i = arm.at; i < body.numNodes; ++i)
+    if (arm.nodes[size_t(i)])
+      arm.work = 0;
+  return arm;
+}
+
+/// Arms without common nodes, the longest first.
+std::vector<Arm> armsOf(const Body &body) {
+  std::vector<Arm> all, chosen;
+  std::vector<bool> seen(size_t(body.numNodes), false);
+  for (int i = 0; i < body.numNodes; ++i) {
+    const BodyNode &n = body.nodes[i];
+    if (n.op != BodyOp::Select || seen[size_t(n.a)])
+      continue;
+    seen[size_t(n.a)] = true;
+    for (bool taken : {true, false})
+      if (Arm arm = armOf(body, n.a, taken); arm.work >= leastWork)
+        all.push_back(std::move(arm));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Arm &a, const Arm &b) { return a.work > b.work; });
+  for (Arm &arm : all) {
+    bool apart = std::none_of(chosen.begin(), chosen.end(), [&](const Arm &c) {
+      for (size_t i = 0; i < c.nodes.size(); ++i)
+        if (c.nodes[i] && arm.nodes[i])
+          return true;
+      return false;
+    });
+    if (apart)
+      chosen.push_back(std::move(arm));
+  }
+  return chosen;
+}
+
+class BodyRun {
+public:
+  BodyRun(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args, ValueRange index,
+          unsigned lanes, unsigned vectors, Diag &diag, Values *traps)
+      : b(b), body(body), compute(compute), args(args), index(index), lanes(lanes), vectors(vectors), diag(diag),
+        emitter(b, compute, lanes, traps), done(size_t(body.numNodes)) {}
+
+  Values run();
+
+private:
+  bool emit(int i);
+  bool emitArm(const Arm &arm);
+  Value anyLane(const Arm &arm);
+  bool bad(int i, const char *what) {
+    diag.fail(ErrorKind::Internal, "body node " + std::to_string(i) + " (op " + std::to_string(int(body.nodes[i].op)) +
+                                       ") " + what + " for " + std::string(shortName(compute)));
+    return false;
+  }
+
+  KernelBuilder &b;
+  const Body &body;
+  DType compute;
+  llvm::ArrayRef<Values> args;
+  ValueRange index;
+  unsigned lanes, vectors;
+  Diag &diag;
+  Emitter emitter;
+  llvm::SmallVector<Values, 32> done;
+};
+
+/// Is there a lane that takes the arm's side?
+Value BodyRun::anyLane(const Arm &arm) {
+  Value any;
+  for (Value c : done[size_t(arm.condition)]) {
+    if (!arm.taken)
+      c = arith::XOrIOp::create(b, c, b.intConst(c.getType(), -1));
+    any = any ? Value(arith::OrIOp::create(b, any, c)) : c;
+  }
+  return vector::ReductionOp::create(b, vector::CombiningKind::OR, any);
+}
+
+/// The arm's nodes behind a branch. Where it isn't taken its values are zeros, which every lane's select drops.
+bool BodyRun::emitArm(const Arm &arm) {
+  llvm::SmallVector<int, 4> wanted;
+  for (int i = arm.at; i < body.numNodes; ++i) {
+    const BodyNode &n = body.nodes[i];
+    int value = n.op == BodyOp::Select && n.a == arm.condition ? (arm.taken ? n.b : n.c) : -1;
+    if (value >= 0 && arm.nodes[size_t(value)] && !llvm::is_contained(wanted, value))
+      wanted.push_back(value);
+  }
+  llvm::SmallVector<Type, 8> types(wanted.size() * vectors, b.wide(compute, lanes));
+  bool ok = true;
+  Values results = b.ifElse(
+      anyLane(arm), types,
+      [&] {
+        for (int i = 0; i < arm.at && ok; ++i)
+          ok = !arm.nodes[size_t(i)] || emit(i);
+        Values out;
+        for (int i : wanted)
+          out.append(done[size_t(i)].begin(), done[size_t(i)].end());
+        out.resize(types.size(), out.empty() ? Value() : out.front());
+        return out;
+      },
+      [&] { return Values(types.size(), b.zero(types[0])); });
+  for (size_t w = 0; w < wanted.size(); ++w)
+    done[size_t(wanted[w])] = Values(llvm::ArrayRef<Value>(results).slice(w * vectors, vectors));
+  return ok;
+}
+
+bool BodyRun::emit(int i) {
+  const BodyNode &n = body.nodes[i];
+  for (unsigned u = 0; u < vectors; ++u) {
+    Value v;
+    if (n.op == BodyOp::Arg)
+      v = n.bits < args.size() ? args[n.bits][u] : Value();
+    else if (n.op == BodyOp::Index)
+      v = u < index.size() ? index[u] : Value();
+    else {
+      Value in[3];
+      for (int k = 0; k < operandsOf(n.op); ++k)
+        in[k] = done[size_t(operandOf(n, k))][u];
+      v = emitter.node(n, in[0], in[1], in[2]);
+    }
+    if (!v)
+      return bad(i, "is not supported");
+    done[size_t(i)].push_back(v);
+  }
+  return true;
+}
+
+Values BodyRun::run() {
+  for (int i = 0; i < body.numNodes; ++i)
+    for (int k = 0; k < operandsOf(body.nodes[i].op); ++k)
+      if (int o = operandOf(body.nodes[i], k); o < 0 || o >= i)
+        return bad(i, "has an operand that is not an earlier node"), Values();
+  std::vector<Arm> arms;
+  if (lanes > 1 && isFloat(compute)) // divisions of integers report from where they stand
+    arms = armsOf(body);
+  for (int i = 0; i < body.numNodes; ++i) {
+    for (const Arm &arm : arms)
+      if (arm.at == i && !emitArm(arm))
+        return {};
+    bool inArm = llvm::any_of(arms, [i](const Arm &arm) { return arm.nodes[size_t(i)]; });
+    if (!inArm && !emit(i))
+      return {};
+  }
+  return done.back();
+}
+
+} // namespace
+
+Values emitBody(KernelBuilder &b, const Body &body, DType compute, llvm::ArrayRef<Values> args, ValueRange index,
+                unsigned lanes, unsigned vectors, Diag &diag, Values *traps) {
   if (body.numNodes == 0) {
     diag.fail(ErrorKind::NotImplemented, "no scalar body for " + std::string(shortName(compute)));
     return {};
   }
-  return done.back();
+  return BodyRun(b, body, compute, args, index, lanes, vectors, diag, traps).run();
 }
 
 } // namespace torchc::lower

@@ -177,6 +177,40 @@ def test_normal_quantiles_of_small_probabilities():
     )
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_a_lane_does_not_depend_on_its_neighbours(dtype):
+    """Long sides of a body's selects are skipped where no lane takes them: all alike, mixed or alone, the bits agree."""
+    edges = [
+        0.0,
+        -0.0,
+        0.3,
+        -2.5,
+        37.0,
+        1e5,
+        -2e5,
+        1e9,
+        -3e30,
+        1e-40,
+        math.inf,
+        -math.inf,
+        math.nan,
+    ]
+    unary = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1".split()
+    unary += "log log2 log10 log1p erf erfc lgamma digamma sigmoid sqrt rsqrt reciprocal".split()
+    calls = [getattr(torch, name) for name in unary]
+    calls += [torch.erfinv, torch.special.ndtri, torch.special.i0e, lambda x: x**2.5]
+    alone = torch.tensor(edges).to(dtype)
+    mixed = (
+        alone.repeat_interleave(23).reshape(-1, 23).t().reshape(-1)
+    )  # 299, no multiple of a vector
+    alike = alone.repeat_interleave(64)
+    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+    for call in calls:
+        want = torch.cat([call(x.reshape(1)) for x in alone]).view(bits)
+        assert torch.equal(call(mixed).view(bits), want.repeat(23))
+        assert torch.equal(call(alike).view(bits), want.repeat_interleave(64))
+
+
 def test_xlog1py_keeps_the_type_of_its_tensor():
     two = torch.tensor([2.0, 0.0], dtype=torch.float64)
     for got, want in (
