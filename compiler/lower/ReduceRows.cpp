@@ -24,7 +24,9 @@ private:
   Value block(Value from, Value length);
   Values tail(Value from, Value rest, ValueRange accs);
   Values bufferTail(Value from, Value rest, ValueRange accs);
-  Value findFirst(Value extreme, Value n);
+  Value argRow(Value n);
+  Value isNan(Value extreme);
+  Value findFirst(Value extreme, Value start, Value n);
   Value matches(Value x, Value extreme, Value extremeIsNan);
   Values element(Value index, unsigned lanes, unsigned vectors, Value mask = {});
   Values accumulated(Value index, unsigned lanes, ValueRange accs, Value mask = {});
@@ -190,13 +192,25 @@ Value RowsEmitter::matches(Value x, Value extreme, Value extremeIsNan) {
   return arith::OrIOp::create(b, same, Value(arith::AndIOp::create(b, nan, extremeIsNan)));
 }
 
-/// The second pass of arg reductions: vectors until one has a match, then elements.
-Value RowsEmitter::findFirst(Value extreme, Value n) {
-  Value isNan;
-  if (isFloat(ops.acc))
-    isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, extreme, extreme);
+/// Null for integers.
+Value RowsEmitter::isNan(Value extreme) {
+  return isFloat(ops.acc) ? Value(arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, extreme, extreme)) : Value();
+}
+
+/// The extreme so far and the block where it first came up, which alone is searched then.
+Value RowsEmitter::argRow(Value n) {
+  Values found = b.loop(b.i64(0), n, reduceBlock, {ops.identity(1), b.i64(0)}, [&](Value from, ValueRange best) {
+    Value x = ops.combine(best[0], block(from, b.minimum(b.i64(reduceBlock), b.sub(n, from))));
+    return Values{x, b.select(matches(x, best[0], isNan(best[0])), best[1], from)};
+  });
+  return findFirst(found[0], found[1], n);
+}
+
+/// Vectors from element `start` on, where a block starts, until one has a match, then elements.
+Value RowsEmitter::findFirst(Value extreme, Value start, Value n) {
+  Value nan = isNan(extreme);
   Value wideExtreme = b.splat(extreme, ops.lanes);
-  Value wideNan = isNan ? b.splat(isNan, ops.lanes) : Value();
+  Value wideNan = nan ? b.splat(nan, ops.lanes) : Value();
   Value full = b.roundDown(n, ops.lanes), no = b.intConst(b.getI1Type(), 0);
   auto search = [&](Value from, Value to, unsigned lanes, Value m, Value mNan) {
     return b.whileLoop(
@@ -214,8 +228,8 @@ Value RowsEmitter::findFirst(Value extreme, Value n) {
         },
         [&](ValueRange s) { return Values{b.add(s[0], b.i64(lanes))}; })[0];
   };
-  Value near = search(b.i64(0), full, ops.lanes, wideExtreme, wideNan);
-  return search(near, n, 1, extreme, isNan);
+  Value near = search(start, full, ops.lanes, wideExtreme, wideNan);
+  return search(near, n, 1, extreme, nan);
 }
 
 bool RowsEmitter::run(llvm::StringRef name) {
@@ -238,11 +252,10 @@ bool RowsEmitter::run(llvm::StringRef name) {
       if (strided)
         eval.setInnerStride(i, input.strides[1], b.i64(input.strides[1]));
     }
-    Value result = reduceRow(n);
     if (ops.isArg())
-      b.store(convert(b, findFirst(result, n), DType::I64, spec.out), out, row, spec.out);
+      b.store(convert(b, argRow(n), DType::I64, spec.out), out, row, spec.out);
     else
-      b.store(convert(b, result, ops.acc, spec.out), out, row, spec.out);
+      b.store(convert(b, reduceRow(n), ops.acc, spec.out), out, row, spec.out);
   });
   b.endKernel();
   return !failed;
