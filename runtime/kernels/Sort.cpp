@@ -118,20 +118,67 @@ template <class T, class E> void load(const T *x, int64_t n, int64_t stride, boo
   }
 }
 
-/// Calls row(entries, scratch, first element, outer, inner) for every row, on several threads.
-template <class T, class F> KernelStatus forRows(const void *x, SortShape s, F row) {
+constexpr int64_t selectBlock = 256;
+
+/// Is it worth looking through a row for its first few? `kept` entries are needed for that: selectRoom(count).
+inline bool selects(int64_t n, int64_t count) { return n >= 2 * selectBlock && count <= n / 4; }
+inline int64_t selectRoom(int64_t count) { return 2 * count + selectBlock; }
+
+/// The first `count` > 0 entries of one row in order. Once that many are held, a block of which no key is below the last of
+/// them is passed over; an equal key further back in the row doesn't displace one.
+template <class T, class E> void select(const T *x, int64_t n, int64_t stride, bool flip, int64_t count, E *kept) {
+  using K = decltype(keyOf(T{}));
+  int64_t held = 0;
+  bool full = false;
+  K limit = 0;
+  auto cut = [&] {
+    std::nth_element(kept, kept + count - 1, kept + held);
+    held = count;
+  };
+  auto readKeys = [flip](K *keys, const T *from, int64_t m, auto step) {
+    K turn = flip ? K(~K(0)) : K(0), least = K(~K(0));
+    for (int64_t i = 0; i < m; i++) {
+      keys[i] = K(keyOf(from[i * step]) ^ turn);
+      least = std::min(least, keys[i]);
+    }
+    return least;
+  };
+  for (int64_t at = 0; at < n; at += selectBlock) {
+    K keys[selectBlock];
+    int64_t m = std::min(selectBlock, n - at);
+    K least = stride == 1 ? readKeys(keys, x + at, m, std::integral_constant<int64_t, 1>())
+                          : readKeys(keys, x + at * stride, m, stride);
+    if (full && least >= limit)
+      continue;
+    for (int64_t i = 0; i < m; i++)
+      if (!full || keys[i] < limit)
+        kept[held++] = entry(static_cast<E *>(nullptr), keys[i], at + i);
+    if (held < 2 * count)
+      continue;
+    cut();
+    full = true;
+    limit = K(keyBits(kept[count - 1]));
+  }
+  if (held > count)
+    cut();
+  std::sort(kept, kept + count);
+}
+
+/// Calls row(entries, their second half, first element, outer, inner) for every row, on several threads; there are `room`
+/// entries.
+template <class T, class F> KernelStatus forRows(const void *x, SortShape s, int64_t room, F row) {
   using E = EntryOf<T>;
   if (s.size >> 32 && sizeof(E) == 8)
     return KernelStatus::Unsupported;
   int32_t status = 0;
   int64_t grain = std::max<int64_t>(1, elementwiseGrain / (16 * std::max<int64_t>(s.size, 1)));
   parallelFor(0, s.outer * s.inner, grain, [&](int64_t b, int64_t e) {
-    std::unique_ptr<E[]> memory(new (std::nothrow) E[size_t(2 * s.size)]);
+    std::unique_ptr<E[]> memory(new (std::nothrow) E[size_t(room)]);
     if (!memory)
       return raiseStatus(&status, KernelStatus::NoMemory);
     for (int64_t r = b; r < e; r++) {
       int64_t outer = r / s.inner, inner = r % s.inner;
-      row(memory.get(), memory.get() + s.size, static_cast<const T *>(x) + outer * s.size * s.inner + inner, outer,
+      row(memory.get(), memory.get() + room / 2, static_cast<const T *>(x) + outer * s.size * s.inner + inner, outer,
           inner);
     }
   });
@@ -169,9 +216,15 @@ KernelStatus argsort(DType dtype, const void *x, SortShape s, bool descending, i
   return byDType(dtype, [&](auto t) {
     using T = decltype(t);
     constexpr int width = int(sizeof(keyOf(T{}))) * 8;
-    return forRows<T>(x, s, [&](auto *data, auto *scratch, const T *row, int64_t outer, int64_t inner) {
-      load(row, s.size, s.inner, descending, data);
-      order(data, scratch, s.size, count, width);
+    bool few = count && selects(s.size, count);
+    int64_t room = few ? selectRoom(count) : 2 * s.size;
+    return forRows<T>(x, s, room, [&](auto *data, auto *scratch, const T *row, int64_t outer, int64_t inner) {
+      if (few)
+        select(row, s.size, s.inner, descending, count, data);
+      else {
+        load(row, s.size, s.inner, descending, data);
+        order(data, scratch, s.size, count, width);
+      }
       for (int64_t i = 0; i < count; i++)
         out[(outer * count + i) * s.inner + inner] = placeOf(data[i]);
     });
@@ -182,7 +235,7 @@ KernelStatus argmode(DType dtype, const void *x, SortShape s, int64_t *out) {
   return byDType(dtype, [&](auto t) {
     using T = decltype(t);
     constexpr int width = int(sizeof(keyOf(T{}))) * 8;
-    return forRows<T>(x, s, [&](auto *data, auto *scratch, const T *row, int64_t outer, int64_t inner) {
+    return forRows<T>(x, s, 2 * s.size, [&](auto *data, auto *scratch, const T *row, int64_t outer, int64_t inner) {
       load(row, s.size, s.inner, false, data);
       order(data, scratch, s.size, s.size, width);
       int64_t best = 0, run = 0, place = 0;

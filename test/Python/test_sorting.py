@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,39 @@ def test_topk_is_the_head_of_the_sort(dtype: str, largest: bool) -> None:
         expected = stable_order(a, 1, largest)[:, :k]
         np.testing.assert_array_equal(places.numpy(), expected)
         np.testing.assert_array_equal(values.numpy(), np.take_along_axis(a, expected, 1))
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("dtype", [t for t in DTYPES if t != "bool"])
+def test_topk_of_long_rows(dtype: str, largest: bool) -> None:
+    """Where few are asked for, rows are looked through in blocks; ties, NaN and ascending rows among them."""
+    rows = draw((3, 2700, 2), dtype, 2)
+    rows[1] = np.sort(rows[1], 0)
+    rows[2] = rows[2, 0, 0]
+    for k in (1, 5, 300, 675, 676):
+        values, places = torch.topk(torch.from_numpy(rows), k, 1, largest)
+        expected = stable_order(rows, 1, largest)[:, :k]
+        np.testing.assert_array_equal(places.numpy(), expected)
+        np.testing.assert_array_equal(values.numpy(), np.take_along_axis(rows, expected, 1))
+
+
+@pytest.mark.parametrize("dtype", [t for t in DTYPES if t != "bool"])
+def test_extremes_of_long_rows_have_the_first_place(dtype: str) -> None:
+    """Rows of several blocks of 1024: the place is that of the stable order's first element, +0 above -0."""
+    for n in (1, 1023, 1024, 1025, 2048, 3100):
+        a = draw((4, n), dtype, n)
+        a[1:] = a[1:, :1]
+        a[2, n // 2 :] = a[0, 0]
+        a[3, -1] = a[0, -1]
+        for row in a:
+            x = torch.from_numpy(row.copy())
+            values = [float(v) for v in row]
+            signs = [math.copysign(1, v) for v in values]
+            nan = [v != v for v in values]
+            keys = [(0, 0, 0) if isnan else (1, v, s) for v, s, isnan in zip(values, signs, nan)]
+            assert x.argmin().item() == keys.index(min(keys))
+            keys = [(2, 0, 0) if isnan else k for k, isnan in zip(keys, nan)]
+            assert x.argmax().item() == keys.index(max(keys))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
