@@ -1,5 +1,6 @@
 #include "runtime/kernels/Strided.h"
 #include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Items.h"
 #include "runtime/kernels/Pack.h"
 #include <algorithm>
 #include <cstdlib>
@@ -7,43 +8,6 @@
 
 namespace torchc {
 namespace {
-
-// Items are moved whole; foreign memory may be aligned less than they are long.
-struct Wide {
-  uint64_t a, b;
-};
-template <class T> struct __attribute__((packed, may_alias)) Item {
-  T v;
-};
-
-template <class T> void move(char *dst, int64_t ds, const char *src, int64_t ss, int64_t n) {
-  auto *d = reinterpret_cast<Item<T> *>(dst);
-  auto *s = reinterpret_cast<const Item<T> *>(src);
-  if (ds == 1 && ss == 1) {
-    std::memcpy(dst, src, size_t(n) * sizeof(T));
-  } else if (ss == 0) {
-    Item<T> v = *s;
-    if (ds == 1)
-      for (int64_t i = 0; i < n; ++i)
-        d[i] = v;
-    else
-      for (int64_t i = 0; i < n; ++i)
-        d[i * ds] = v;
-  } else if (ds == 1) {
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4, s += 4 * ss) {
-      Item<T> a = s[0], b = s[ss], c = s[2 * ss], e = s[3 * ss];
-      d[i] = a;
-      d[i + 1] = b;
-      d[i + 2] = c;
-      d[i + 3] = e;
-    }
-    for (; i < n; ++i, s += ss)
-      d[i] = *s;
-  } else
-    for (int64_t i = 0; i < n; ++i)
-      d[i * ds] = s[i * ss];
-}
 
 /// Copies elements [at, at + n) of the nest's order between a strided operand and a contiguous buffer.
 template <class T, bool Scatter>
@@ -442,18 +406,6 @@ void run(Plan &p) {
 }
 
 } // namespace
-
-void moveItems(void *dst, int64_t ds, const void *src, int64_t ss, int64_t n, int itemSize) {
-  auto *d = static_cast<char *>(dst);
-  auto *s = static_cast<const char *>(src);
-  switch (itemSize) {
-  case 1: return move<uint8_t>(d, ds, s, ss, n);
-  case 2: return move<uint16_t>(d, ds, s, ss, n);
-  case 4: return move<uint32_t>(d, ds, s, ss, n);
-  case 8: return move<uint64_t>(d, ds, s, ss, n);
-  default: return move<Wide>(d, ds, s, ss, n);
-  }
-}
 
 void runStrided(const StridedLoop &loop, int32_t *status) {
   if (!loop.kernel || loop.numOperands > maxOperands || loop.rank > maxRank)

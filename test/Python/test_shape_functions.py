@@ -137,6 +137,21 @@ def test_moves_from_any_layout(ours: Any, numpy: Any) -> None:
     np.testing.assert_array_equal(ours(x).numpy(), numpy(x.contiguous().numpy()))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+def test_flips_of_every_length_and_layout(dtype: str) -> None:
+    for n in (0, 1, 2, 5, 16, 17, 100, 1030):
+        a = numbers((2, n, 3), "int16").astype(dtype)
+        x = torch.from_numpy(a.copy())
+        flat = x.reshape(-1)
+        np.testing.assert_array_equal(flat.flip(0).numpy(), a.reshape(-1)[::-1])
+        np.testing.assert_array_equal(flat[::2].flip(0).numpy(), a.reshape(-1)[::2][::-1])
+        for dims in ((), (0,), (1,), (-1,), (2, 0), (0, 1, 2)):
+            np.testing.assert_array_equal(x.flip(dims).numpy(), np.flip(a, dims))
+            np.testing.assert_array_equal(x.mT.flip(dims).numpy(), np.flip(a.swapaxes(1, 2), dims))
+    one = torch.tensor(3).to(getattr(torch, dtype))
+    assert one.flip(()).item() == one.item() and one.flip(0).data_ptr() != one.data_ptr()
+
+
 @pytest.mark.parametrize("ours", [m[1] for m in MOVES], ids=[m[0] for m in MOVES])
 def test_moves_have_the_gradient_of_a_linear_map(ours: Any) -> None:
     """The derivative along v is the move of v (constants drop out), and backward is its transpose."""

@@ -218,6 +218,26 @@ TEST(RuntimeStrided, CopiesOfEveryItemSize) {
   }
 }
 
+TEST(RuntimeStrided, MovesOfEveryStride) {
+  constexpr char untouched = 0x55;
+  for (int size : {1, 2, 4, 8, 16})
+    for (int64_t ds : {1, 2, -1})
+      for (int64_t ss : {1, 0, -1, 2, -2, 3})
+        for (int64_t n : {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 64, 65}) {
+          // No room behind the last item of the source: reading further is what sanitizers look for.
+          int64_t reach = (n - 1) * std::abs(ss) + 1, room = (n - 1) * std::abs(ds) + 3;
+          std::vector<char> from(size_t(reach * size)), to(size_t(room * size), untouched), expected = to;
+          for (size_t i = 0; i < from.size(); ++i)
+            from[i] = char(i * 37 + i / 251);
+          int64_t first = ss < 0 ? reach - 1 : 0, target = ds < 0 ? room - 2 : 1;
+          for (int64_t i = 0; i < n; ++i)
+            std::memcpy(&expected[size_t((target + i * ds) * size)], &from[size_t((first + i * ss) * size)],
+                        size_t(size));
+          moveItems(&to[size_t(target * size)], ds, &from[size_t(first * size)], ss, n, size);
+          ASSERT_EQ(to, expected) << size << " bytes, strides " << ds << ", " << ss << ", " << n << " items";
+        }
+}
+
 TEST(RuntimeStrided, TransposesOfAwkwardSizes) {
   for (auto [rows, cols] : {std::pair<int64_t, int64_t>{1024, 1024}, {700, 513}, {17, 2000}, {2000, 17}}) {
     std::vector<float> from(size_t(rows * cols)), to(from.size());

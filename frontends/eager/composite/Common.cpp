@@ -17,6 +17,12 @@ int64_t wrap(int64_t dim, int rank) {
   return out;
 }
 
+bool isPlain(const Tensor &x) {
+  constexpr uint32_t watched = slowFlags & ~FlagNonContiguous;
+  return !((threadState.modes.flags | x->flags) & watched) && !x->device && !threadState.abstract &&
+         !(isGradEnabled() && requiresGrad(x.impl()));
+}
+
 void checkRank(int64_t rank, const char *op) {
   if (rank > maxRank)
     fail(std::string(op) + "(): expected at most 64 dimensions, got " + std::to_string(rank));

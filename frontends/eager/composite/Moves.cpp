@@ -1,4 +1,5 @@
 // Elements in another place: flips, rolls, repeats, orders of dimensions.
+#include "frontends/eager/Families.h"
 #include "frontends/eager/composite/Common.h"
 #include <algorithm>
 #include <numeric>
@@ -34,14 +35,30 @@ Tensor rolledAlong(const Tensor &x, int64_t shift, int64_t dim) {
   return catPromoted({sliceDim(x, dim, start, n), sliceDim(x, dim, 0, start)}, dim, Out());
 }
 
+/// All at once, as a copy of a view that walks these dimensions backwards: no index, no copy for each dimension.
+Tensor reversedCopy(const Tensor &x, const std::vector<int64_t> &dims) {
+  Dims sizes = x->dims(), strides(x->strides(), x->rank);
+  int64_t first = 0;
+  for (int64_t d : dims) {
+    first += x->rank && x->numel ? (sizes[int(d)] - 1) * strides[int(d)] : 0;
+    if (x->rank)
+      strides[int(d)] = -strides[int(d)];
+  }
+  Tensor view(newAlias(x.impl(), x->rank, sizes.data(), strides.data(), first));
+  return Tensor(copyOf(view.impl(), x->dtype));
+}
+
 /// A tensor of the caller's own: a copy where nothing moved.
 Tensor fresh(const Tensor &moved, const Tensor &input) { return moved.same(input) ? cloneOf(input) : moved; }
 
 } // namespace
 
 Tensor flipDims(const Tensor &input, IntList dims) {
+  std::vector<int64_t> axes = distinct(input, dims, "flip");
+  if (isPlain(input))
+    return reversedCopy(input, axes);
   Tensor t = input;
-  for (int64_t d : distinct(input, dims, "flip"))
+  for (int64_t d : axes)
     t = reversedAlong(t, d);
   return fresh(t, input);
 }
