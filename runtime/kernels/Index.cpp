@@ -119,8 +119,11 @@ KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, i
     int64_t grain = std::max<int64_t>(1, elementwiseGrain * 4 / innerBytes);
     parallelFor(0, outer * index.size, grain, [&](int64_t b, int64_t e) {
       switch (innerBytes) {
+      case 1: return rows(b, e, std::integral_constant<int64_t, 1>());
+      case 2: return rows(b, e, std::integral_constant<int64_t, 2>());
       case 4: return rows(b, e, std::integral_constant<int64_t, 4>());
       case 8: return rows(b, e, std::integral_constant<int64_t, 8>());
+      case 16: return rows(b, e, std::integral_constant<int64_t, 16>());
       default: return rows(b, e, innerBytes);
       }
     });
@@ -241,9 +244,21 @@ void dimLoop(const DimIndexLoop &loop, T *indexed, const int64_t *indexedStrides
     forEachRow(w, loop.indexStrides, walked, plainStrides, [&](int64_t oi, int64_t oa, int64_t ob, int64_t n) {
       const I *ix = static_cast<const I *>(loop.index) + oi;
       T *a = indexed + oa, *b = plain + ob;
+      auto run = [&](auto si, auto sa, auto sb, auto sd) { // strides known to the compiler cost no products
+        for (int64_t i = 0; i < n; ++i)
+          op(a[i * sa + resolve(ix[i * si], loop.bound) * sd], b[i * sb]);
+      };
       int64_t si = loop.indexStrides[last], sa = walked[last], sb = plainStrides[last];
-      for (int64_t i = 0; i < n; ++i)
-        op(a[i * sa + resolve(ix[i * si], loop.bound) * dimStride], b[i * sb]);
+      std::integral_constant<int64_t, 0> none;
+      std::integral_constant<int64_t, 1> one;
+      if (si != 1 || sb != 1 || sa > 1 || sa < 0)
+        run(si, sa, sb, dimStride);
+      else if (sa)
+        run(one, one, one, dimStride);
+      else if (dimStride == 1)
+        run(one, none, one, one);
+      else
+        run(one, none, one, dimStride);
       return true;
     });
   };

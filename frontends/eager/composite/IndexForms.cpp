@@ -29,8 +29,18 @@ Tensor spread(const Tensor &index, int64_t dim, const Dims &like) {
   return expanded(reshaped(index, column), shape);
 }
 
-/// Negative indices counted from the end of n.
+bool anyNegative(const Tensor &index) {
+  auto *p = reinterpret_cast<const int64_t *>(index->data);
+  int64_t signs = 0;
+  for (int64_t i = 0; i < index->numel; i++)
+    signs |= p[i];
+  return signs < 0;
+}
+
+/// Negative indices counted from the end of n; the index itself where a look shows that there are none.
 Tensor fromEnd(const Tensor &index, int64_t n) {
+  if (index->dtype == DType::I64 && index->contiguous() && isPlain(index) && !anyNegative(index))
+    return index;
   return callOp(OpId::Where, {callOp(OpId::Lt, {index, 0}), callOp(OpId::Add, {index, n}), index});
 }
 
