@@ -179,7 +179,7 @@ def test_normal_quantiles_of_small_probabilities():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
 def test_a_lane_does_not_depend_on_its_neighbours(dtype):
-    """Long sides of a body's selects are skipped where no lane takes them: all alike, mixed or alone, the bits agree."""
+    """Long sides of selects are skipped where no lane takes them: all alike, mixed or alone, the bits agree."""
     edges = [
         0.0,
         -0.0,
