@@ -1,6 +1,7 @@
 #include "compiler/lower/BodyEmitter.h"
 #include "compiler/lower/Convert.h"
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 using namespace mlir;
@@ -257,65 +258,92 @@ namespace {
 
 int16_t operandOf(const BodyNode &n, int k) { return k == 0 ? n.a : k == 1 ? n.b : n.c; }
 
-/// What only one side of selects on one condition needs, and is long enough to be worth a branch around it.
+using Nodes = std::vector<bool>;
+
+/// What only one side of selects on one condition needs, where it is long enough to be worth a branch around it.
 struct Arm {
   int condition = -1;
   bool taken = false; // the side: where the condition holds, or not
   int at = 0; // the first of those selects
   int work = 0;
-  std::vector<bool> nodes;
+  int parent = -1; // the arm that it is a part of
+  Nodes nodes;
+
+  bool has(int i) const { return nodes[size_t(i)]; }
 };
 
 constexpr int leastWork = 24; // nodes
 
+/// What the result depends on.
+Nodes liveNodes(const Body &body) {
+  Nodes live(size_t(body.numNodes), false);
+  live.back() = true;
+  for (int i = body.numNodes; i-- > 0;)
+    for (int k = 0; live[size_t(i)] && k < operandsOf(body.nodes[i].op); ++k)
+      live[size_t(operandOf(body.nodes[i], k))] = true;
+  return live;
+}
+
 /// The arm of one side of one condition; its work is 0 where it can't be cut out.
-Arm armOf(const Body &body, int condition, bool taken) {
-  Arm arm{condition, taken, body.numNodes, 0, std::vector<bool>(size_t(body.numNodes), true)};
+Arm armOf(const Body &body, const Nodes &live, int condition, bool taken) {
+  Arm arm{condition, taken, body.numNodes, 0, -1, live};
   arm.nodes.back() = false;
   for (int i = body.numNodes; i-- > 0;) { // users come after what they use
     const BodyNode &n = body.nodes[i];
     bool chooses = n.op == BodyOp::Select && n.a == condition;
     for (int k = 0; k < operandsOf(n.op); ++k)
-      if (!arm.nodes[size_t(i)] && !(chooses && k == (taken ? 1 : 2)))
+      if (live[size_t(i)] && !arm.has(i) && !(chooses && k == (taken ? 1 : 2)))
         arm.nodes[size_t(operandOf(n, k))] = false;
     if (n.op == BodyOp::Arg || n.op == BodyOp::Index)
       arm.nodes[size_t(i)] = false;
   }
   for (int i = 0; i < body.numNodes; ++i) {
     const BodyNode &n = body.nodes[i];
-    if (arm.nodes[size_t(i)])
+    if (arm.has(i))
       arm.work += operandsOf(n.op) > 0;
-    else if (n.op == BodyOp::Select && n.a == condition && arm.nodes[size_t(taken ? n.b : n.c)])
+    else if (live[size_t(i)] && n.op == BodyOp::Select && n.a == condition && arm.has(taken ? n.b : n.c))
       arm.at = std::min(arm.at, i);
   }
   for (int i = arm.at; i < body.numNodes; ++i)
-    if (arm.nodes[size_t(i)])
+    if (arm.has(i))
       arm.work = 0;
   return arm;
 }
 
-/// Arms without common nodes, the longest first.
-std::vector<Arm> armsOf(const Body &body) {
+/// Is all of `inner`, or nothing of it, a part of `outer`?
+bool nested(const Arm &outer, const Arm &inner, bool &within) {
+  bool without = true;
+  within = true;
+  for (size_t i = 0; i < inner.nodes.size(); ++i)
+    if (inner.nodes[i])
+      (outer.nodes[i] ? without : within) = false;
+  return within || without;
+}
+
+/// Arms that are apart or one within the other, the longest first.
+std::vector<Arm> armsOf(const Body &body, const Nodes &live) {
   std::vector<Arm> all, chosen;
-  std::vector<bool> seen(size_t(body.numNodes), false);
+  Nodes seen(size_t(body.numNodes), false);
   for (int i = 0; i < body.numNodes; ++i) {
     const BodyNode &n = body.nodes[i];
     if (n.op != BodyOp::Select || seen[size_t(n.a)])
       continue;
     seen[size_t(n.a)] = true;
     for (bool taken : {true, false})
-      if (Arm arm = armOf(body, n.a, taken); arm.work >= leastWork)
+      if (Arm arm = armOf(body, live, n.a, taken); arm.work >= leastWork)
         all.push_back(std::move(arm));
   }
-  std::stable_sort(all.begin(), all.end(), [](const Arm &a, const Arm &b) { return a.work > b.work; });
+  std::sort(all.begin(), all.end(), [](const Arm &a, const Arm &b) {
+    return std::tuple(-a.work, a.condition, a.taken) < std::tuple(-b.work, b.condition, b.taken);
+  });
   for (Arm &arm : all) {
-    bool apart = std::none_of(chosen.begin(), chosen.end(), [&](const Arm &c) {
-      for (size_t i = 0; i < c.nodes.size(); ++i)
-        if (c.nodes[i] && arm.nodes[i])
-          return true;
-      return false;
-    });
-    if (apart)
+    bool fits = true, within = false;
+    for (size_t c = 0; c < chosen.size(); ++c) {
+      fits &= nested(chosen[c], arm, within);
+      if (within) // later ones are shorter
+        arm.parent = int(c);
+    }
+    if (fits)
       chosen.push_back(std::move(arm));
   }
   return chosen;
@@ -332,7 +360,8 @@ public:
 
 private:
   bool emit(int i);
-  bool emitArm(const Arm &arm);
+  bool emitPart(int part, int end);
+  bool emitArm(int number);
   Value anyLane(const Arm &arm);
   bool bad(int i, const char *what) {
     diag.fail(ErrorKind::Internal, "body node " + std::to_string(i) + " (op " + std::to_string(int(body.nodes[i].op)) +
@@ -349,6 +378,8 @@ private:
   Diag &diag;
   Emitter emitter;
   llvm::SmallVector<Values, 32> done;
+  std::vector<Arm> arms;
+  std::vector<int> part; // of each node: the innermost arm, -1 for none, -2 if it isn't needed
 };
 
 /// Is there a lane that takes the arm's side?
@@ -363,12 +394,13 @@ Value BodyRun::anyLane(const Arm &arm) {
 }
 
 /// The arm's nodes behind a branch. Where it isn't taken its values are zeros, which every lane's select drops.
-bool BodyRun::emitArm(const Arm &arm) {
+bool BodyRun::emitArm(int number) {
+  const Arm &arm = arms[size_t(number)];
   llvm::SmallVector<int, 4> wanted;
   for (int i = arm.at; i < body.numNodes; ++i) {
     const BodyNode &n = body.nodes[i];
     int value = n.op == BodyOp::Select && n.a == arm.condition ? (arm.taken ? n.b : n.c) : -1;
-    if (value >= 0 && arm.nodes[size_t(value)] && !llvm::is_contained(wanted, value))
+    if (value >= 0 && arm.has(value) && !llvm::is_contained(wanted, value))
       wanted.push_back(value);
   }
   llvm::SmallVector<Type, 8> types(wanted.size() * vectors, b.wide(compute, lanes));
@@ -376,8 +408,7 @@ bool BodyRun::emitArm(const Arm &arm) {
   Values results = b.ifElse(
       anyLane(arm), types,
       [&] {
-        for (int i = 0; i < arm.at && ok; ++i)
-          ok = !arm.nodes[size_t(i)] || emit(i);
+        ok = emitPart(number, arm.at);
         Values out;
         for (int i : wanted)
           out.append(done[size_t(i)].begin(), done[size_t(i)].end());
@@ -388,6 +419,18 @@ bool BodyRun::emitArm(const Arm &arm) {
   for (size_t w = 0; w < wanted.size(); ++w)
     done[size_t(wanted[w])] = Values(llvm::ArrayRef<Value>(results).slice(w * vectors, vectors));
   return ok;
+}
+
+/// The nodes before `end` that belong to no arm within this part, and those arms.
+bool BodyRun::emitPart(int number, int end) {
+  for (int i = 0; i < end; ++i) {
+    for (size_t a = 0; a < arms.size(); ++a)
+      if (arms[a].parent == number && arms[a].at == i && !emitArm(int(a)))
+        return false;
+    if (part[size_t(i)] == number && !emit(i))
+      return false;
+  }
+  return true;
 }
 
 bool BodyRun::emit(int i) {
@@ -416,17 +459,20 @@ Values BodyRun::run() {
     for (int k = 0; k < operandsOf(body.nodes[i].op); ++k)
       if (int o = operandOf(body.nodes[i], k); o < 0 || o >= i)
         return bad(i, "has an operand that is not an earlier node"), Values();
-  std::vector<Arm> arms;
-  if (lanes > 1 && isFloat(compute)) // divisions of integers report from where they stand
-    arms = armsOf(body);
-  for (int i = 0; i < body.numNodes; ++i) {
-    for (const Arm &arm : arms)
-      if (arm.at == i && !emitArm(arm))
-        return {};
-    bool inArm = llvm::any_of(arms, [i](const Arm &arm) { return arm.nodes[size_t(i)]; });
-    if (!inArm && !emit(i))
-      return {};
+  part.assign(size_t(body.numNodes), -1);
+  if (lanes > 1 && isFloat(compute)) { // divisions of integers report from where they stand
+    Nodes live = liveNodes(body);
+    arms = armsOf(body, live);
+    for (int i = 0; i < body.numNodes; ++i) {
+      if (!live[size_t(i)])
+        part[size_t(i)] = -2;
+      for (size_t a = 0; a < arms.size(); ++a) // the innermost comes last
+        if (arms[a].has(i))
+          part[size_t(i)] = int(a);
+    }
   }
+  if (!emitPart(-1, body.numNodes))
+    return {};
   return done.back();
 }
 

@@ -29,7 +29,8 @@ defvar powInt = [
   (Select (Lt $y, (ConstI 0)), (Select (Eq $x, (ConstI 1)), (ConstI 1), $other), $p)
 ];
 
-// x mod y towards zero, exactly: both are scaled to [1, 2), x = r * 2^d; each step takes k digits of the quotient.
+// x mod y towards zero, exactly: both are scaled to [1, 2), x = r * 2^d; each step takes k digits of the quotient. Where
+// one step takes them all, the later ones change nothing and are skipped.
 defvar fmodStep32 = [
   (Select:$k (Gt $d, (Const "22")), (Const "22"), $d),
   (Sub:$d $d, $k),
@@ -39,6 +40,7 @@ defvar fmodStep32 = [
   (Select:$r (Ge $v, $b), (Sub $v, $b), $v)
 ];
 defvar fmodSteps32 = fmodStep32 # fmodStep32 # fmodStep32 # fmodStep32;
+defvar fmodLater32 = fmodSteps32 # fmodSteps32 # fmodSteps32; // 13 * 22 digits in all
 defvar fmodStep64 = [
   (Select:$k (Gt $d, (Const "51")), (Const "51"), $d),
   (Sub:$d $d, $k),
@@ -48,6 +50,8 @@ defvar fmodStep64 = [
   (Select:$r (Ge $v, $b), (Sub $v, $b), $v)
 ];
 defvar fmodSteps64 = fmodStep64 # fmodStep64 # fmodStep64 # fmodStep64 # fmodStep64 # fmodStep64 # fmodStep64;
+defvar fmodLater64 = fmodStep64 # fmodStep64 # fmodStep64 # fmodStep64 # fmodStep64 # fmodStep64 # fmodSteps64 #
+                     fmodSteps64 # fmodSteps64 # fmodSteps64 # fmodSteps64;
 defvar fmodF32 = [
   (Abs:$a0 $x),
   (Abs:$b0 $y),
@@ -65,8 +69,12 @@ defvar fmodF32 = [
   (FromInt:$b (IOr (IAnd $bBits, (ConstI 0x007fffff)), (ConstI 0x3f800000))),
   (Sub:$d0 $rExp, $bExp),
   (Select:$d (Lt $d0, (Const "0")), (Const "0"), $d0),
-  (Select:$r (Ge $r, $b), (Sub $r, $b), $r)
-] # fmodSteps32 # fmodSteps32 # fmodSteps32 # fmodStep32 # [
+  (Select:$r (Ge $r, $b), (Sub $r, $b), $r),
+  (Le:$once $d, (Const "22"))
+] # fmodStep32 # [
+  (Add:$r1 $r, (Const "0"))
+] # fmodLater32 # [
+  (Select:$r $once, $r1, $r),
   (Sub:$s $bExp, (Const "127")),
   (Select:$s1 (Lt $s, (Const "-100")), (Const "-100"), $s), // 2^s in two factors
   (Mul:$f1 $r, (FromInt (IAdd (IShl (ToInt (Add $s1, (Bits 0x4b400000))), (ConstI 23)), (ConstI 0x3f800000)))),
@@ -93,8 +101,12 @@ defvar fmodF64 = [
   (FromInt:$b (IOr (IAnd $bBits, (ConstI 0x000fffffffffffff)), (ConstI 0x3ff0000000000000))),
   (Sub:$d0 $rExp, $bExp),
   (Select:$d (Lt $d0, (Const "0")), (Const "0"), $d0),
-  (Select:$r (Ge $r, $b), (Sub $r, $b), $r)
-] # fmodSteps64 # fmodSteps64 # fmodSteps64 # fmodSteps64 # fmodSteps64 # fmodSteps64 # [
+  (Select:$r (Ge $r, $b), (Sub $r, $b), $r),
+  (Le:$once $d, (Const "51"))
+] # fmodStep64 # [
+  (Add:$r1 $r, (Const "0"))
+] # fmodLater64 # [
+  (Select:$r $once, $r1, $r),
   (Sub:$s $bExp, (Const "1023")),
   (Select:$s1 (Lt $s, (Const "-1000")), (Const "-1000"), $s), // 2^s in two factors
   (Mul:$f1 $r, (FromInt (IAdd (IShl (ToInt (Add $s1, (Bits 0x4338000000000000))), (ConstI 52)),
