@@ -71,24 +71,29 @@ inline Wide entry(Wide *, uint64_t key, int64_t place) { return {key, uint64_t(p
 
 //===-- sorting -------------------------------------------------------------------------------------------------===//
 
-constexpr int digitBits = 11;
-constexpr int64_t radixFrom = 1024; // below, comparing is faster
+constexpr int64_t radixFrom = 192;    // below, comparing is faster
+constexpr int64_t longDigits = 16384; // from here on the counts of long digits are worth their memory
 
-/// Least significant digit first; a digit that all keys share costs one pass over the counts.
-template <class E> void radixSort(E *data, E *scratch, int64_t n, int keyWidth) {
-  constexpr int buckets = 1 << digitBits;
+/// Least significant digit first, all digits counted at once; one that all keys share needs no pass.
+template <int digitBits, class E> void radixSort(E *data, E *scratch, int64_t n, int keyWidth) {
+  constexpr int buckets = 1 << digitBits, maxDigits = (int(sizeof(keyBits(E{}))) * 8 + digitBits - 1) / digitBits;
+  int64_t counts[maxDigits][buckets];
+  int digits = (keyWidth + digitBits - 1) / digitBits;
+  auto digit = [](const E &e, int d) { return keyBits(e) >> (d * digitBits) & (buckets - 1); };
+  for (int d = 0; d < digits; d++)
+    std::fill_n(counts[d], buckets, 0);
+  for (int64_t i = 0; i < n; i++)
+    for (int d = 0; d < digits; d++)
+      counts[d][digit(data[i], d)]++;
   E *from = data, *to = scratch;
-  for (int shift = 0; shift < keyWidth; shift += digitBits) {
-    int64_t counts[buckets] = {};
-    for (int64_t i = 0; i < n; i++)
-      counts[keyBits(from[i]) >> shift & (buckets - 1)]++;
-    if (counts[keyBits(from[0]) >> shift & (buckets - 1)] == n)
+  for (int d = 0; d < digits; d++) {
+    if (counts[d][digit(from[0], d)] == n)
       continue;
     int64_t at = 0;
-    for (int64_t &c : counts)
+    for (int64_t &c : counts[d])
       at += std::exchange(c, at);
     for (int64_t i = 0; i < n; i++)
-      to[counts[keyBits(from[i]) >> shift & (buckets - 1)]++] = from[i];
+      to[counts[d][digit(from[i], d)]++] = from[i];
     std::swap(from, to);
   }
   if (from != data)
@@ -103,8 +108,10 @@ template <class E> void order(E *data, E *scratch, int64_t n, int64_t count, int
     std::sort(data, data + count);
   } else if (n < radixFrom)
     std::sort(data, data + n);
+  else if (n < longDigits)
+    radixSort<8>(data, scratch, n, keyWidth);
   else
-    radixSort(data, scratch, n, keyWidth);
+    radixSort<11>(data, scratch, n, keyWidth);
 }
 
 template <class T> using EntryOf = std::conditional_t<sizeof(keyOf(T{})) == 8, Wide, uint64_t>;
