@@ -3,6 +3,7 @@
 #include "frontends/eager/View.h"
 #include "frontends/eager/composite/Common.h"
 #include "frontends/eager/cuda/Cuda.h"
+#include "runtime/kernels/Index.h"
 #include <algorithm>
 
 namespace torchc {
@@ -123,14 +124,8 @@ Tensor positions(const Tensor &mask) {
     noteEffect(Effect::ReadValue, mask.impl());
   Tensor m = composite::contiguousTensor(mask);
   materialize(m.impl());
-  int64_t count = 0;
-  for (int64_t i = 0; i < m->numel; i++)
-    count += m->data[i] != 0;
-  Tensor out(newTensor(DType::I64, Dims({count})));
-  auto *p = reinterpret_cast<int64_t *>(out->data);
-  for (int64_t i = 0; i < m->numel; i++)
-    if (m->data[i])
-      *p++ = i;
+  Tensor out(newTensor(DType::I64, Dims({countTrue(m->data, m->numel)})));
+  truePlaces(m->data, out->numel, reinterpret_cast<int64_t *>(out->data));
   return out;
 }
 

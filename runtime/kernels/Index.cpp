@@ -64,16 +64,28 @@ template <class T> T plus(T a, T b) {
 
 template <class I> int64_t resolve(I raw, int64_t bound) { return raw < 0 ? int64_t(raw) + bound : int64_t(raw); }
 
+/// Are all of n indices in [low, bound)? By sign bits only, as not every vector unit compares 64-bit integers: of the
+/// distances to both ends one is negative, or wraps to be, where an index is outside.
+template <class I, class S> bool allInside(const I *p, S stride, int64_t n, int64_t low, int64_t bound) {
+  uint64_t seen = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    auto v = uint64_t(int64_t(p[i * stride]));
+    seen |= (v - uint64_t(low)) | (uint64_t(bound - 1) - v);
+  }
+  return int64_t(seen) >= 0;
+}
+
 /// Checks n indices; those before `position` have been seen already.
 template <class I>
 bool inRange(const I *p, int64_t stride, int64_t n, int64_t low, int64_t bound, int64_t position, IndexFault *fault) {
   // A block is looked through for its first fault only if it has one: most loops are free of branches.
   for (int64_t block = 0; block < n; block += 512) {
     int64_t end = std::min<int64_t>(block + 512, n);
-    bool ok = true;
+    const I *from = p + block * stride;
+    if (stride == 1 ? allInside(from, std::integral_constant<int64_t, 1>(), end - block, low, bound)
+                    : allInside(from, stride, end - block, low, bound))
+      continue;
     for (int64_t i = block; i < end; ++i)
-      ok &= (p[i * stride] >= low) & (p[i * stride] < bound);
-    for (int64_t i = block; !ok && i < end; ++i)
       if (int64_t v = p[i * stride]; v < low || v >= bound) {
         if (fault)
           *fault = {v, position + i};
@@ -92,6 +104,39 @@ KernelStatus checkIndices(const IndexVector &index, int64_t bound, IndexFault *f
                       bound, 0, fault);
     return ok ? KernelStatus::Ok : KernelStatus::IndexOutOfRange;
   });
+}
+
+int64_t countTrue(const void *mask, int64_t n) {
+  auto *m = static_cast<const uint8_t *>(mask);
+  int64_t count = 0;
+  for (int64_t block = 0; block < n; block += 128) { // so many fit into a byte's count
+    uint8_t some = 0;
+    for (int64_t i = block, end = std::min<int64_t>(block + 128, n); i < end; ++i)
+      some = uint8_t(some + (m[i] != 0));
+    count += some;
+  }
+  return count;
+}
+
+void truePlaces(const void *mask, int64_t count, int64_t *out) {
+  auto *m = static_cast<const uint8_t *>(mask);
+  int64_t found = 0, i = 0;
+  // A place is stored before it is known whether it stays: no branch to guess. The last ones fit exactly, so that eight
+  // at once would be too many for them.
+  for (; found + 8 <= count; i += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, m + i, 8); // there are eight: as many more are true
+    if (!eight)
+      continue;
+    for (int64_t k = 0; k < 8; ++k) {
+      out[found] = i + k;
+      found += m[i + k] != 0;
+    }
+  }
+  for (; found < count; ++i) {
+    out[found] = i;
+    found += m[i] != 0;
+  }
 }
 
 KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, int64_t outer, int64_t bound,

@@ -26,6 +26,11 @@ struct IndexVector {
 /// IndexOutOfRange (and `fault`, which may be null) unless every index lies in [0, bound); Unsupported for other dtypes.
 KernelStatus checkIndices(const IndexVector &index, int64_t bound, IndexFault *fault);
 
+/// How many of n bools are true: any byte but 0.
+int64_t countTrue(const void *mask, int64_t n);
+/// The places of the first `count` true ones, ascending; there must be as many.
+void truePlaces(const void *mask, int64_t count, int64_t *out);
+
 /// out[o, i, :] = src[o, index[i], :]. Contiguous: src is [outer, bound, innerBytes], out [outer, index.size, innerBytes].
 KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, int64_t outer, int64_t bound,
                          int64_t innerBytes, IndexFault *fault);
