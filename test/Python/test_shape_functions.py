@@ -229,6 +229,51 @@ def test_grids() -> None:
     np.testing.assert_array_equal(torch.triu_indices(4, 3, -1).numpy(), np.triu_indices(4, -1, 3))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.int64])
+def test_rows_of_numbers(dtype: Any) -> None:
+    """Eager makes them in one pass; compiled code computes them by ops: the bits agree."""
+    for n in (0, 1, 2, 3, 10, 1023, 1024, 1025, 4100):
+        for start, end in ((0, 1), (-3.5, 7.25), (5, -1e6), (2, 2), (-0.0, 1e-30)):
+            row = torch.linspace(start, end, n, dtype=dtype)
+            recorded = torch.compile(
+                lambda a=start, b=end, m=n: torch.linspace(a, b, m, dtype=dtype) * 1
+            )
+            assert torch.equal(row, recorded()) and row.dtype == dtype
+            if n > 1 and dtype == torch.float64:
+                assert row[0].item() == start and row[-1].item() == end
+                step = (end - start) / (n - 1)
+                want = [
+                    start + i * step if i < n // 2 else end - (n - 1 - i) * step for i in range(n)
+                ]
+                assert row.tolist() == want
+    for rows, columns in ((0, 0), (1, 1), (3, 3), (2, 5), (5, 2), (0, 3), (3, 0)):
+        one = torch.eye(rows, columns, dtype=dtype)
+        assert one.dtype == dtype
+        np.testing.assert_array_equal(one.numpy(), np.eye(rows, columns))
+    assert torch.eye(2, dtype=torch.complex64).tolist() == [[1, 0], [0, 1]]
+    assert torch.eye(2, dtype=torch.bool).tolist() == [[True, False], [False, True]]
+
+
+def test_places_of_true_elements() -> None:
+    rng = np.random.default_rng(5)
+    for n in (0, 1, 2, 7, 8, 9, 16, 100, 129, 1000):
+        for share in (0.0, 0.02, 0.5, 1.0):
+            a = rng.random(n) < share
+            x = torch.from_numpy(a.copy())
+            np.testing.assert_array_equal(torch.nonzero(x).numpy(), np.argwhere(a))
+            y = torch.arange(n)
+            np.testing.assert_array_equal(y[x].numpy(), np.arange(n)[a])
+    a = rng.random((3, 50, 7)) < 0.1
+    a[1] = False
+    np.testing.assert_array_equal(torch.nonzero(torch.from_numpy(a)).numpy(), np.argwhere(a))
+    assert torch.nonzero(torch.tensor(True)).shape == (1, 0)
+    odd = torch.from_numpy(
+        np.array([0, 2, 255, 0, 128], np.uint8).view(bool)
+    )  # bytes that aren't 0 or 1
+    assert torch.nonzero(odd).tolist() == [[1], [2], [4]]
+    assert odd.any().item() and not odd.all().item() and odd[1:3].all().item()
+
+
 def test_sums_to_a_size() -> None:
     x = torch.arange(6, dtype=torch.int32).reshape(1, 2, 3)
     assert x.sum_to_size(2, 1).tolist() == [[3], [12]] and x.sum_to_size(1).dtype == torch.int64

@@ -17,10 +17,12 @@ int64_t wrap(int64_t dim, int rank) {
   return out;
 }
 
+static constexpr uint32_t watching = slowFlags & ~FlagNonContiguous;
+
+bool isWatched() { return (threadState.modes.flags & watching) || threadState.abstract; }
+
 bool isPlain(const Tensor &x) {
-  constexpr uint32_t watched = slowFlags & ~FlagNonContiguous;
-  return !((threadState.modes.flags | x->flags) & watched) && !x->device && !threadState.abstract &&
-         !(isGradEnabled() && requiresGrad(x.impl()));
+  return !isWatched() && !(x->flags & watching) && !x->device && !(isGradEnabled() && requiresGrad(x.impl()));
 }
 
 void checkRank(int64_t rank, const char *op) {

@@ -72,8 +72,10 @@ template <class F> auto withIndexErrors(F f) {
     fail(ErrorKind::Index, e.what());
   }
 }
-/// Does nobody see by which ops a function of x is computed, and is x's memory there to be read? False where a tape, tracer,
-/// mode or subclass watches.
+/// Does a tracer or mode see by which ops functions are computed?
+bool isWatched();
+/// Does nobody, no tape or subclass either, see by which ops a function of x is computed, and is x's memory there to be
+/// read?
 bool isPlain(const Tensor &x);
 /// Throws Memory for a list of more tensors than there can be.
 void checkPieces(int64_t n);

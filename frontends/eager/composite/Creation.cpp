@@ -1,7 +1,10 @@
 // Tensors made from sizes, numbers and random streams.
 #include "frontends/autograd/Autograd.h"
+#include "frontends/eager/Families.h"
 #include "frontends/eager/composite/Random.h"
 #include "frontends/eager/cuda/Cuda.h"
+#include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Strided.h"
 #include <algorithm>
 #include <cmath>
 
@@ -108,9 +111,17 @@ Tensor eyeOf(int64_t n, std::optional<int64_t> m, std::optional<DType> dtype, st
              bool grad) {
   if (n < 0 || m.value_or(0) < 0)
     fail("n must be greater or equal to 0, got " + std::to_string(n < 0 ? n : *m));
+  DType t = dtype.value_or(defaultDType());
+  if (!isWatched() && !deviceKind(device)) {
+    int64_t columns = m.value_or(n), parts = isComplex(t) ? 2 : 1;
+    Tensor out = fullTensor(Dims({n, columns}), 0, t);
+    uint64_t one = elementBits(1, isComplex(t) ? realType(t) : t); // of complex numbers the real part
+    moveItems(out->data, (columns + 1) * parts, &one, 0, std::min(n, columns), int(itemSize(t) / parts));
+    return withGrad(out, grad);
+  }
   Tensor row = arangeOf(n, {}, 1, {}, device, false), column = arangeOf(m.value_or(n), {}, 1, {}, device, false);
   Tensor diagonal = callOp(OpId::Eq, {unsqueezeDim(row, 1), column});
-  return withGrad(as(diagonal, dtype.value_or(defaultDType())), grad);
+  return withGrad(as(diagonal, t), grad);
 }
 
 /// A number argument that may be a 0-d tensor, which is read.
@@ -123,12 +134,39 @@ static Scalar numberOf(const Operand &o, const char *op) {
   return item(Tensor::borrow(o.tensor));
 }
 
-/// From both ends towards the middle in double, rounded once: the last number is `end` itself.
-static Tensor evenlySpaced(double start, double end, int64_t steps, uint8_t device) {
+/// Numbers [from, to) of a row of `steps`, as evenlySpaced computes them.
+template <class T>
+static void spaceEvenly(T *out, double start, double end, double step, int64_t steps, int64_t from, int64_t to) {
+  int64_t half = std::max<int64_t>(steps / 2, 1);
+  for (int64_t block = from; block < to;) {
+    bool low = block < half;
+    auto n = int32_t(std::min<int64_t>(1024, (low ? std::min(half, to) : to) - block));
+    double first = low ? double(block) : double(steps - 1) - double(block), turn = low ? 1 : -1;
+    double base = low ? start : end, by = low ? step : -step;
+    for (int32_t i = 0; i < n; i++) { // steps of their own: nothing is to be fused
+      double place = first + turn * i, offset = place * by;
+      out[block + i] = T(base + offset);
+    }
+    block += n;
+  }
+}
+
+/// From both ends towards the middle in double, rounded once: the last number is `end` itself. In double, or in `t` already.
+static Tensor evenlySpaced(double start, double end, int64_t steps, uint8_t device, DType t = DType::F64) {
   if (device == uint8_t(DeviceKind::Meta))
     return Tensor(newTensor(DType::F64, Dims({steps}), device));
-  Tensor i = arangeOf(steps, {}, 1, DType::F64, DeviceId{DeviceKind(device)}, false);
   double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
+  if (!isWatched() && !device) {
+    Tensor out(newTensor(t == DType::F32 ? t : DType::F64, Dims({steps})));
+    parallelFor(0, steps, elementwiseGrain, [&](int64_t b, int64_t e) {
+      if (t == DType::F32)
+        spaceEvenly(reinterpret_cast<float *>(out->data), start, end, step, steps, b, e);
+      else
+        spaceEvenly(reinterpret_cast<double *>(out->data), start, end, step, steps, b, e);
+    });
+    return out;
+  }
+  Tensor i = arangeOf(steps, {}, 1, DType::F64, DeviceId{DeviceKind(device)}, false);
   Tensor low = callOp(OpId::Add, {callOp(OpId::Mul, {i, step}), start});
   Tensor high = callOp(OpId::Sub, {end, callOp(OpId::Mul, {callOp(OpId::Sub, {double(steps - 1), i}), step})});
   return callOp(OpId::Where, {callOp(OpId::Lt, {i, double(std::max<int64_t>(steps / 2, 1))}), low, high});
@@ -159,7 +197,7 @@ Tensor linspaceOf(const Operand &start, const Operand &end, int64_t steps, std::
     from = std::trunc(from);
     to = std::trunc(to);
   }
-  return withGrad(as(evenlySpaced(from, to, steps, deviceKind(device)), t), grad);
+  return withGrad(as(evenlySpaced(from, to, steps, deviceKind(device), t), t), grad);
 }
 
 /// base to evenly spaced powers, in double and rounded once.

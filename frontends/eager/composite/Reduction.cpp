@@ -113,7 +113,7 @@ Tensor minimumOf(const Tensor &input, const Tensor &other, Out out) { return lar
 Tensor maxOther(const Tensor &input, const Tensor &other) { return maximumOf(input, other, Out()); }
 Tensor minOther(const Tensor &input, const Tensor &other) { return minimumOf(input, other, Out()); }
 
-static Tensor truth(const Tensor &x) { return callOp(OpId::Ne, {x, 0}); }
+static Tensor truth(const Tensor &x) { return x->dtype == DType::Bool ? x : callOp(OpId::Ne, {x, 0}); }
 /// Bool, but uint8 of uint8, as in PyTorch.
 static Tensor truthReduced(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
   return as(reduce(op, truth(x), axes, keepdim), x->dtype == DType::U8 ? DType::U8 : DType::Bool);

@@ -130,11 +130,22 @@ Tensor binCount(const Tensor &input, const OptTensor &weights, int64_t minlength
   if (weights.defined() && !(weights->dims() == input->dims()))
     fail("weights should be 1-d and have the same length as input");
   Tensor index = observed(as(input, DType::I64), "bincount");
-  int64_t bins = minlength;
+  int64_t least = 0, most = minlength - 1;
   for (int64_t i = 0; i < index->numel; i++) {
-    if (longs(index)[i] < 0)
-      fail("bincount only supports 1-d non-negative integral inputs.");
-    bins = std::max(bins, longs(index)[i] + 1);
+    least = std::min(least, longs(index)[i]);
+    most = std::max(most, longs(index)[i]);
+  }
+  if (least < 0)
+    fail("bincount only supports 1-d non-negative integral inputs.");
+  if (most == INT64_MAX)
+    fail(ErrorKind::Memory, "bincount(): more bins than 64 bits count");
+  int64_t bins = most + 1;
+  if (!weights.defined() && isPlain(index)) {
+    Tensor counts = fullTensor(Dims({bins}), 0, DType::I64, input->device);
+    auto *to = reinterpret_cast<int64_t *>(counts->data);
+    for (int64_t i = 0; i < index->numel; i++)
+      to[longs(index)[i]]++;
+    return counts;
   }
   DType t = !weights.defined() ? DType::I64 : weights->dtype == DType::F32 ? DType::F32 : DType::F64;
   Tensor source = weights.defined() ? as(weights, t) : fullTensor(input->dims(), 1, t, input->device);
