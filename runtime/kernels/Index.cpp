@@ -148,14 +148,23 @@ KernelStatus indexSelect(void *out, const void *src, const IndexVector &index, i
     auto *ix = static_cast<const I *>(index.data);
     auto *from = static_cast<const char *>(src);
     auto *to = static_cast<char *>(out);
-    auto rows = [&](int64_t b, int64_t e, auto bytes) { // a constant size makes memcpy one move
+    // A constant size makes memcpy one move. All that a loop reads is its own: what it writes may be anything.
+    auto pick = [](char *to, const char *base, const I *p, auto stride, int64_t n, int64_t wrap, auto bytes) {
+      for (int64_t k = 0; k < n; ++k, to += bytes) {
+        int64_t i = p[k * stride];
+        std::memcpy(to, base + (i + (i >> 63 & wrap)) * bytes, size_t(bytes));
+      }
+    };
+    auto rows = [&](int64_t b, int64_t e, auto bytes) {
+      int64_t wrap = index.wrapNegative ? bound : 0;
       for (int64_t r = b; r < e;) {
         int64_t i = r % index.size, n = std::min(e - r, index.size - i);
         const I *p = ix + i * index.stride;
         const char *base = from + r / index.size * bound * bytes;
-        char *d = to + r * bytes;
-        for (int64_t k = 0; k < n; ++k, d += bytes)
-          std::memcpy(d, base + resolve(p[k * index.stride], bound) * bytes, size_t(bytes));
+        if (index.stride == 1)
+          pick(to + r * bytes, base, p, std::integral_constant<int64_t, 1>(), n, wrap, bytes);
+        else
+          pick(to + r * bytes, base, p, index.stride, n, wrap, bytes);
         r += n;
       }
     };
@@ -276,7 +285,7 @@ template <class T, class I, class Op>
 void dimLoop(const DimIndexLoop &loop, T *indexed, const int64_t *indexedStrides, T *plain, const int64_t *plainStrides,
              Op op) {
   int last = loop.rank - 1;
-  int64_t dimStride = indexedStrides[loop.dim];
+  int64_t dimStride = indexedStrides[loop.dim], wrap = loop.wrapNegative ? loop.bound : 0;
   int64_t walked[maxRank]; // the looked-up dim moves by its index only
   std::copy_n(indexedStrides, loop.rank, walked);
   walked[loop.dim] = 0;
@@ -289,9 +298,11 @@ void dimLoop(const DimIndexLoop &loop, T *indexed, const int64_t *indexedStrides
     forEachRow(w, loop.indexStrides, walked, plainStrides, [&](int64_t oi, int64_t oa, int64_t ob, int64_t n) {
       const I *ix = static_cast<const I *>(loop.index) + oi;
       T *a = indexed + oa, *b = plain + ob;
-      auto run = [&](auto si, auto sa, auto sb, auto sd) { // strides known to the compiler cost no products
-        for (int64_t i = 0; i < n; ++i)
-          op(a[i * sa + resolve(ix[i * si], loop.bound) * sd], b[i * sb]);
+      auto run = [=](auto si, auto sa, auto sb, auto sd) { // strides known to the compiler cost no products
+        for (int64_t i = 0; i < n; ++i) {
+          int64_t v = ix[i * si];
+          op(a[i * sa + (v + (v >> 63 & wrap)) * sd], b[i * sb]);
+        }
       };
       int64_t si = loop.indexStrides[last], sa = walked[last], sb = plainStrides[last];
       std::integral_constant<int64_t, 0> none;
