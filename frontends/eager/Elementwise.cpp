@@ -95,7 +95,13 @@ void Elementwise::runAny(Kernel k) {
     broadcastStrides(t, out->rank, out->sizes(), strides[i]);
     ops[1 + i] = {t->data, strides[i], t->dtype, operandType(i)};
   }
-  runStrided({k, 1, n + 1, out->rank, out->sizes(), ops, scalars}, &threadState.status);
+  StridedLoop loop{k, 1, n + 1, out->rank, out->sizes(), ops, scalars};
+  loop.op = uint32_t(r.call.op);
+  loop.mask = mask;
+  loop.otherKernel = [](const StridedLoop &l, unsigned inputs) {
+    return packElementwise(l.op, l.operands[l.numOperands - 1].compute, l.mask | inputs); // the first may be a mask
+  };
+  runStrided(loop, &threadState.status);
 }
 
 TensorImpl *Elementwise::run() {

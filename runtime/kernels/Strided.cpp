@@ -118,6 +118,8 @@ struct Plan {
   bool dense[maxOperands];   // contiguous over the whole nest (linear mode)
   int tile[maxOperands];     // number of the operand's tile; -1: it has none
   bool linear, allDirect;
+  bool repeats[maxOperands]; // along a row: read as a scalar of the row
+  bool anyRepeats;
   int64_t inner, rows;
   int64_t chunk, chunksPerRow, group, groups; // an item is a chunk of columns by a group of rows
 
@@ -179,10 +181,22 @@ void runRow(const Plan &p, Scratch &s, char *const *at, const int64_t *stride, i
   if (!p.kernel)
     return moveItems(at[0], stride[0], at[1], stride[1], n, p.itemSize[0]);
   void *ptrs[maxOperands + 1];
+  const void *scalars = p.scalars;
+  uint64_t own[maxOperands];
+  if (p.anyRepeats) {
+    int numInputs = p.numOperands - p.numOutputs;
+    std::memcpy(own, p.scalars, size_t(numInputs) * sizeof own[0]);
+    for (int k = p.numOutputs; k < p.numOperands; ++k)
+      if (p.repeats[k]) {
+        own[k - p.numOutputs] = 0;
+        std::memcpy(&own[k - p.numOutputs], at[k], size_t(p.itemSize[k]));
+      }
+    scalars = own;
+  }
   for (int k = 0; k < p.numOperands; ++k)
     ptrs[k] = k < p.numOutputs ? (p.direct[k] ? at[k] : s.buffer[k]) : fetch(p, s, k, at[k], stride[k], n);
   ptrs[p.numOperands] = p.status;
-  p.kernel(ptrs, nullptr, p.scalars, 0, n);
+  p.kernel(ptrs, nullptr, scalars, 0, n);
   for (int k = 0; k < p.numOutputs; ++k)
     if (!p.direct[k])
       store(p, s, k, at[k], stride[k], n);
@@ -363,7 +377,28 @@ bool hasShortRows(const Plan &p) {
   return fills || p.inner < shortRow;
 }
 
-void run(Plan &p) {
+/// Inputs that repeat one element along every row become scalars of the row, if there is such a kernel.
+void planRepeats(Plan &p, const StridedLoop &loop) {
+  p.anyRepeats = false;
+  std::fill_n(p.repeats, maxOperands, false);
+  if (p.linear || !loop.otherKernel || p.nest.rank < 2)
+    return;
+  unsigned inputs = 0;
+  for (int k = p.numOutputs; k < p.numOperands; ++k) {
+    // Reduced floats would have to be widened first.
+    p.repeats[k] =
+        p.base[k] && !p.cast[k] && !isReducedFloat(loop.operands[k].dtype) && p.stride(k, p.nest.rank - 1) == 0;
+    inputs |= unsigned(p.repeats[k]) << (k - p.numOutputs);
+  }
+  Kernel other = inputs ? loop.otherKernel(loop, inputs) : nullptr;
+  p.anyRepeats = other;
+  if (other)
+    p.kernel = other;
+  else
+    std::fill_n(p.repeats, maxOperands, false);
+}
+
+void run(Plan &p, const StridedLoop &loop) {
   LoopNest &nest = p.nest;
   simplify(nest);
   if (nest.rank == 0) { // one element
@@ -380,11 +415,12 @@ void run(Plan &p) {
   for (int d = 0; d < in; ++d)
     rowsAll *= nest.sizes[d];
   p.linear = hasShortRows(p);
+  planRepeats(p, loop);
   p.allDirect = true;
   for (int k = 0; k < p.numOperands; ++k) {
     bool scalar = !p.base[k];
     p.dense[k] = scalar || (p.linear && denseInNest(nest, k));
-    p.direct[k] = scalar || (!p.cast[k] && (p.linear ? p.dense[k] : nest.strides[k][in] == 1));
+    p.direct[k] = scalar || p.repeats[k] || (!p.cast[k] && (p.linear ? p.dense[k] : nest.strides[k][in] == 1));
     p.allDirect &= p.direct[k];
   }
   planTiles(p);
@@ -420,7 +456,7 @@ void runStrided(const StridedLoop &loop, int32_t *status) {
   std::copy_n(loop.sizes, loop.rank, p.nest.sizes);
   if (!planOperands(p, loop))
     return raiseStatus(status, KernelStatus::MissingKernel);
-  run(p);
+  run(p, loop);
 }
 
 void copyStrided(int rank, const int64_t *sizes, void *dst, const int64_t *dstStrides, DType dstType, const void *src,
@@ -442,7 +478,7 @@ void copyStrided(int rank, const int64_t *sizes, void *dst, const int64_t *dstSt
   p.nest.rank = rank;
   std::copy_n(sizes, rank, p.nest.sizes);
   planOperands(p, loop);
-  run(p);
+  run(p, loop);
 }
 
 } // namespace torchc

@@ -35,7 +35,11 @@ struct StridedLoop {
   int rank; // at most maxRank
   const int64_t *sizes;
   const StridedOperand *operands;
-  const void *scalars = nullptr;
+  const void *scalars = nullptr; // 8 bytes for each input
+  /// The kernel with these inputs also from `scalars`, or null: for rows along which an input repeats one element.
+  Kernel (*otherKernel)(const StridedLoop &, unsigned inputs) = nullptr;
+  uint32_t op = 0; // what otherKernel needs to know
+  unsigned mask = 0;
 };
 
 /// Runs an elementwise kernel over operands of any layout, with the pool's threads if there is enough to do. The order in
