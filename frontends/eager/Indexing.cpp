@@ -47,10 +47,19 @@ TensorImpl *indexSelected(Resolved &r) {
   return out.take();
 }
 
+/// Operand 0 in `acc`, contiguous, to be changed: itself in place, unless something that is read shares its memory.
+Tensor toChange(Resolved &r, DType acc) {
+  TensorImpl *x = r.operand(0);
+  bool itself = r.target == x && x->dtype == acc && r.type.dtype == acc && x->contiguous();
+  for (int i = 1; i < r.call.numOperands; i++)
+    itself &= !r.operand(i) || r.operand(i)->storage != x->storage;
+  return itself ? Tensor::borrow(x) : Tensor(copyOf(x, acc));
+}
+
 /// f16 and bf16 accumulate in f32 and are rounded once (N4, N6).
 TensorImpl *indexAdded(Resolved &r) {
   DType acc = computeType(r.type.dtype);
-  Tensor out(copyOf(r.operand(0), acc)), source(contiguousAs(r.operand(2), acc));
+  Tensor out = toChange(r, acc), source(contiguousAs(r.operand(2), acc));
   int64_t dim = wrapped(r, 0, out->rank);
   Around a(out.impl(), dim);
   IndexFault fault;
@@ -103,7 +112,7 @@ TensorImpl *gathered(Resolved &r) {
 /// `adds`: source adds to what is there, in index order; else the last write wins.
 TensorImpl *scattered(Resolved &r, bool adds) {
   DType acc = adds ? computeType(r.type.dtype) : r.type.dtype;
-  Tensor out(copyOf(r.operand(0), acc));
+  Tensor out = toChange(r, acc);
   TensorImpl *index = r.operand(1);
   if (!index->numel)
     return contiguousAs(out.impl(), r.type.dtype);

@@ -254,3 +254,44 @@ def test_unravel_index() -> None:
 def test_bad_arguments(kind: type[Exception], call: Any) -> None:
     with pytest.raises(kind):
         call()
+
+
+def test_writes_in_place_read_what_was_there() -> None:
+    """Targets are written directly, but not where what is read shares their memory, nor before all indices are checked."""
+    x = torch.arange(6.0)
+    same = x.data_ptr()
+    turned = torch.tensor([5, 4, 3, 2, 1, 0])
+    assert x.scatter_(0, turned, x) is x and x.data_ptr() == same
+    assert x.tolist() == [5, 4, 3, 2, 1, 0]
+    assert x.scatter_add_(0, turned, x).tolist() == [5, 5, 5, 5, 5, 5]
+    x = torch.arange(6.0)
+    x.index_add_(0, turned, x)
+    assert x.tolist() == [5] * 6
+    k = torch.arange(6)
+    k.scatter_(0, k, torch.tensor([7, 8, 9, 1, 2, 3]))  # the index is the target
+    assert k.tolist() == [7, 8, 9, 1, 2, 3]
+    k = torch.tensor([2, 0, 1])
+    k.index_add_(0, k, torch.tensor([10, 20, 30]))
+    assert k.tolist() == [22, 30, 11]
+    for dtype in (torch.float16, torch.float32, torch.int8, torch.complex64):
+        y = torch.zeros(4, 5).to(dtype)
+        before = y.clone()
+        bad = torch.tensor([[0, 1, 9]])
+        with pytest.raises(RuntimeError):
+            y.scatter_(0, bad, torch.ones(1, 3).to(dtype))
+        with pytest.raises(RuntimeError):
+            y.scatter_add_(0, bad, torch.ones(1, 3).to(dtype))
+        with pytest.raises(IndexError):
+            y[torch.tensor([0, -9])] = torch.ones(2, 5).to(dtype)
+        assert torch.equal(y, before)
+        y.t()[torch.tensor([1, 1, 4])] = torch.ones(3, 4).to(dtype)
+        assert y.sum().item() == 8
+        y.t().scatter_add_(0, torch.tensor([[1, 1], [1, 0]]), torch.ones(2, 2).to(dtype))
+        assert y.sum().item() == 12 and y[0, 1].item() == 3
+    w = torch.zeros(3, requires_grad=True)
+    v = w * 1
+    v.scatter_(0, torch.tensor([1]), 5.0)
+    v.index_put_((torch.tensor([0, 0]),), torch.tensor([1.0, 2.0]), accumulate=True)
+    assert v.tolist() == [3, 5, 0]
+    v.sum().backward()
+    assert w.grad.tolist() == [1, 0, 1]

@@ -50,7 +50,8 @@ Tensor oneHot(const Tensor &input, int64_t classes) {
   Tensor zeros = fullTensor(dims, Scalar(int64_t(0)), DType::I64, input->device);
   // scatter refuses what is no class, also in a recorded program, which can't look at the numbers here.
   try {
-    return scatterOperand(zeros, -1, unsqueezeDim(input, -1), Scalar(int64_t(1)), {});
+    Out out = isPlain(input) ? Out::inplace(zeros) : Out();
+    return scatterOperand(zeros, -1, unsqueezeDim(input, -1), Scalar(int64_t(1)), out);
   } catch (const Error &e) {
     if (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Index)
       throw;
