@@ -220,6 +220,67 @@ def test_a_lane_does_not_depend_on_its_neighbours(dtype):
         assert same(call(many, other), want)
 
 
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_repeats_along_rows(dtype):
+    """Rows of any length with an operand that repeats along them, on either side, in place, as a mask, and cast."""
+    rng = np.random.default_rng(1)
+    for rows, columns in ((2, 3), (3, 255), (2, 256), (4, 700), (1, 3000)):
+        a, c = (rng.integers(0, 90, (rows, n)).astype(dtype) for n in (columns, 1))
+        m = rng.random((rows, 1)) < 0.5
+        x, y, mask = (torch.from_numpy(v.copy()) for v in (a, c, m))
+        wide = y.expand(rows, columns).contiguous()
+        for call in (torch.add, torch.mul, torch.maximum, torch.lt, torch.eq):
+            assert torch.equal(call(x, y), call(x, wide)) and torch.equal(call(y, x), call(wide, x))
+        assert torch.equal(x.t() + y.t(), (x + wide).t())
+        assert torch.equal(torch.where(mask, x, y), torch.from_numpy(np.where(m, a, c)))
+        assert torch.equal(
+            torch.where(mask, y, y.reshape(1, -1)[:, :1]), torch.where(mask, y, y[:1])
+        )
+        assert torch.equal(x * y.double(), x * wide.double())
+        both = x[:, None] + y[:, :, None]  # two operands of three dimensions
+        assert torch.equal(both[:, 0], x + wide)
+        target = x.clone()
+        target.mul_(y)
+        assert torch.equal(target, x * wide)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_clamp_to_both_limits(dtype):
+    rng = np.random.default_rng(2)
+    if dtype == "bool":
+        return
+    for n in (0, 1, 9, 2047, 2049, 5000):
+        a = rng.integers(0, 100, n).astype(dtype)
+        if dtype.startswith("float") and n:
+            a[rng.integers(0, n, 3)] = np.nan
+        x = torch.from_numpy(a.copy())
+        for low, high in ((20, 60), (60, 20), (-1000, 5), (0.5, 7), (float("nan"), 3), (True, 3)):
+            if dtype == "uint8" and low == -1000:
+                low = 0
+            want = x.clamp(min=low).clamp(max=high)
+            got = x.clamp(low, high)
+            assert got.dtype == want.dtype and torch.equal(got.nan_to_num(99), want.nan_to_num(99))
+            if n:
+                assert torch.equal(x.t().clamp(low, high).nan_to_num(99), want.nan_to_num(99))
+    assert torch.equal(x[::2].clamp(1, 50).nan_to_num(-1), x.clamp(1, 50)[::2].nan_to_num(-1))
+
+
+def test_any_and_all_of_every_length():
+    for n in (0, 1, 7, 4095, 4096, 4097, 9000):
+        x = torch.zeros(n, dtype=torch.bool)
+        assert not x.any().item() and x.all().item() == (n == 0)
+        assert x.any(keepdim=True).shape == (1,)
+        if n:
+            x[-1] = True
+            assert x.any().item() and x.all().item() == (n == 1)
+            assert (~x).any().item() == (n > 1) and not (~x).all().item()
+            assert (x | ~x).all().item()
+    assert x.reshape(3, -1).any().shape == ()
+
+
 def test_xlog1py_keeps_the_type_of_its_tensor():
     two = torch.tensor([2.0, 0.0], dtype=torch.float64)
     for got, want in (

@@ -1,6 +1,10 @@
 // Pointwise functions made of primitives. Half precision is computed in f32 and rounded once (N6). Where a part has no
 // finite value or derivative, a `where` in front of it keeps it out of the gradient too.
+#include "frontends/eager/Families.h"
 #include "frontends/eager/composite/Arith.h"
+#include "runtime/device/ThreadPool.h"
+#include "runtime/kernels/Pack.h"
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -229,6 +233,28 @@ static void dropIdleLimits(DType t, std::optional<Scalar> &min, std::optional<Sc
     max.reset();
 }
 
+/// Both limits in one pass over memory: pieces stay in L1 between the two kernels. Null if they don't serve as they are.
+static Tensor clampPieces(const Tensor &x, const Scalar &min, const Scalar &max) {
+  DType t = x->dtype;
+  bool inType = isFloat(t) ? !isReducedFloat(t) && !min.isComplex() && !max.isComplex()
+                           : isIntegral(t) && min.dtype() == DType::I64 && max.dtype() == DType::I64;
+  Kernel low = packElementwise(OpId::ClampMin, t, 2), high = packElementwise(OpId::ClampMax, t, 2);
+  if (!inType || !low || !high || !isPlain(x) || !x->contiguous())
+    return {};
+  Tensor out(newTensor(t, x->dims()));
+  uint64_t atLeast[2] = {0, numberBits(min, t)}, atMost[2] = {0, numberBits(max, t)};
+  parallelFor(0, x->numel, elementwiseGrain, [&](int64_t begin, int64_t end) {
+    int32_t status = 0; // limits don't fail
+    void *first[4] = {out->data, x->data, nullptr, &status}, *second[4] = {out->data, out->data, nullptr, &status};
+    for (int64_t at = begin; at < end; at += 2048) {
+      int64_t to = std::min<int64_t>(at + 2048, end);
+      low(first, nullptr, atLeast, at, to);
+      high(second, nullptr, atMost, at, to);
+    }
+  });
+  return out;
+}
+
 Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &minimum, const std::optional<Scalar> &maximum,
                     Out out) {
   std::optional<Scalar> min = minimum, max = maximum;
@@ -238,6 +264,9 @@ Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &minimum, c
     dropIdleLimits(input->dtype, min, max);
   if (!min && !max)
     return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}, out);
+  if (min && max && out.kind == Out::None)
+    if (Tensor clamped = clampPieces(input, *min, *max); clamped.defined())
+      return clamped;
   if (min && max)
     return callOp(OpId::ClampMax, {callOp(OpId::ClampMin, {input, *min}), *max}, {}, out);
   return callOp(min ? OpId::ClampMin : OpId::ClampMax, {input, min ? *min : *max}, {}, out);

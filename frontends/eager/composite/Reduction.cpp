@@ -1,6 +1,8 @@
 // API of reductions: `dim=` in all its forms, types, and what is made of several primitives.
 #include "frontends/autograd/Autograd.h"
 #include "frontends/eager/composite/Arith.h"
+#include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace torchc::composite {
@@ -118,10 +120,26 @@ static Tensor truth(const Tensor &x) { return x->dtype == DType::Bool ? x : call
 static Tensor truthReduced(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
   return as(reduce(op, truth(x), axes, keepdim), x->dtype == DType::U8 ? DType::U8 : DType::Bool);
 }
+/// Is any byte other than 0? Looks no further than the block where one is.
+static bool anyByte(const char *p, int64_t n) {
+  for (int64_t block = 0; block < n; block += 4096) {
+    uint8_t seen = 0;
+    for (int64_t i = block, end = std::min<int64_t>(block + 4096, n); i < end; i++)
+      seen |= uint8_t(p[i]);
+    if (seen)
+      return true;
+  }
+  return false;
+}
+
 Tensor anyDims(const Tensor &input, std::optional<IntList> dim, bool keepdim) {
+  if (input->dtype == DType::Bool && !dim && !keepdim && input->contiguous() && isPlain(input))
+    return fullTensor(Dims(), anyByte(input->data, input->numel), DType::Bool);
   return truthReduced(OpId::Amax, input, axesOf(input, dim), keepdim);
 }
 Tensor allDims(const Tensor &input, std::optional<IntList> dim, bool keepdim) {
+  if (input->dtype == DType::Bool && !dim && !keepdim && input->contiguous() && isPlain(input))
+    return fullTensor(Dims(), !input->numel || !std::memchr(input->data, 0, size_t(input->numel)), DType::Bool);
   return truthReduced(OpId::Amin, input, axesOf(input, dim), keepdim);
 }
 
