@@ -23,9 +23,11 @@ private:
   Values element(Value column, unsigned lanes, unsigned vectors);
   void runDown(Value from, Value to, unsigned lanes, unsigned vectors);
   Values argStep(Value x, Value best, Value bestIndex, Value row);
-  void orderedStrip(Value from, Value width);
-  void strip(Value column, Value from, Value to, unsigned lanes);
-  void stripBlock(Value column, Value firstRow, Value length, Value from, Value to, unsigned lanes);
+  void orderedStrips();
+  void strip(Value column, Value from, Value to, unsigned lanes, unsigned vectors);
+  void stripBlock(Value column, Value firstRow, Value length, Value from, Value to, unsigned lanes, unsigned vectors);
+  Values chains(Value memory, Value row, Value x, unsigned lanes, unsigned vectors);
+  void keep(ValueRange sums, Value memory, Value row, Value x, unsigned lanes);
   void storeResult(Value v, Value column);
   Value at(Value row, Value x) { return b.add(b.mul(row, b.i64(stripWidth)), x); }
 
@@ -132,22 +134,40 @@ void ColumnsEmitter::runDown(Value from, Value to, unsigned lanes, unsigned vect
   });
 }
 
+/// Vectors from place x of a row of the strip's chains or levels on.
+Values ColumnsEmitter::chains(Value memory, Value row, Value x, unsigned lanes, unsigned vectors) {
+  Values out;
+  for (unsigned v = 0; v < vectors; ++v)
+    out.push_back(b.load(memory, b.add(at(row, x), b.i64(int64_t(v) * lanes)), ops.acc, lanes));
+  return out;
+}
+
+void ColumnsEmitter::keep(ValueRange sums, Value memory, Value row, Value x, unsigned lanes) {
+  for (unsigned v = 0; v < sums.size(); ++v)
+    b.store(sums[v], memory, b.add(at(row, x), b.i64(int64_t(v) * lanes)), ops.acc);
+}
+
 /// One block of rows into chain row 0 of the strip: chain j takes rows j, j + C ...; then the fold. Chains without rows
 /// hold the identity, which changes nothing, so they are left out.
-void ColumnsEmitter::stripBlock(Value column, Value firstRow, Value length, Value from, Value to, unsigned lanes) {
-  auto across = [&](KernelBuilder::PlainBody body) { b.loop(from, to, lanes, body); };
+void ColumnsEmitter::stripBlock(Value column, Value firstRow, Value length, Value from, Value to, unsigned lanes,
+                                unsigned vectors) {
+  auto across = [&](KernelBuilder::PlainBody body) { b.loop(from, to, int64_t(lanes) * vectors, body); };
+  auto added = [&](Values sums, ValueRange more) {
+    for (unsigned v = 0; v < vectors; ++v)
+      sums[v] = ops.combine(sums[v], more[v]);
+    return sums;
+  };
   Value zero = b.i64(0), live = b.minimum(length, b.i64(ops.chains));
   b.loop(zero, live, 1, [&](Value j) {
     moveToRow(b.add(firstRow, j));
-    across([&](Value x) { b.store(element(b.add(column, x), lanes, 1)[0], chainMemory, at(j, x), ops.acc); });
+    across([&](Value x) { keep(element(b.add(column, x), lanes, vectors), chainMemory, j, x, lanes); });
   });
   b.loop(live, length, 1, [&](Value r) {
     Value chain = arith::AndIOp::create(b, r, b.i64(ops.chains - 1));
     moveToRow(b.add(firstRow, r));
     across([&](Value x) {
-      Value sum = b.load(chainMemory, at(chain, x), ops.acc, lanes);
-      sum = ops.combine(sum, element(b.add(column, x), lanes, 1)[0]);
-      b.store(sum, chainMemory, at(chain, x), ops.acc);
+      Values sums = chains(chainMemory, chain, x, lanes, vectors);
+      keep(added(sums, element(b.add(column, x), lanes, vectors)), chainMemory, chain, x, lanes);
     });
   });
   b.whileLoop(
@@ -157,9 +177,8 @@ void ColumnsEmitter::stripBlock(Value column, Value firstRow, Value length, Valu
         b.loop(w, s[1], 1, [&](Value hi) {
           Value lo = b.sub(hi, w);
           across([&](Value x) {
-            Value sum = ops.combine(b.load(chainMemory, at(lo, x), ops.acc, lanes),
-                                    b.load(chainMemory, at(hi, x), ops.acc, lanes));
-            b.store(sum, chainMemory, at(lo, x), ops.acc);
+            Values sums = chains(chainMemory, lo, x, lanes, vectors);
+            keep(added(sums, chains(chainMemory, hi, x, lanes, vectors)), chainMemory, lo, x, lanes);
           });
         });
         return Values{arith::ShRUIOp::create(b, w, b.i64(1)), b.minimum(s[1], w)};
@@ -167,7 +186,7 @@ void ColumnsEmitter::stripBlock(Value column, Value firstRow, Value length, Valu
 }
 
 /// Columns column + [from, to) of a strip; the block tree is the binary counter of ReduceRows with rows of the strip.
-void ColumnsEmitter::strip(Value column, Value from, Value to, unsigned lanes) {
+void ColumnsEmitter::strip(Value column, Value from, Value to, unsigned lanes, unsigned vectors) {
   auto across = [&](KernelBuilder::PlainBody body) { b.loop(from, to, lanes, body); };
   Value zero = b.i64(0), one = b.i64(1);
   auto mergeInto = [&](Value level) { // chain row 0 = levels[level] o chain row 0
@@ -177,7 +196,7 @@ void ColumnsEmitter::strip(Value column, Value from, Value to, unsigned lanes) {
     });
   };
   Values state = b.loop(zero, rows, reduceBlock, {zero, zero}, [&](Value row, ValueRange carried) {
-    stripBlock(column, row, b.minimum(b.i64(reduceBlock), b.sub(rows, row)), from, to, lanes);
+    stripBlock(column, row, b.minimum(b.i64(reduceBlock), b.sub(rows, row)), from, to, lanes, vectors);
     Values merged = b.whileLoop(
         {carried[0], carried[1]},
         [&](ValueRange s) { return b.compare(Pred::ne, Value(arith::AndIOp::create(b, s[0], one)), zero); },
@@ -194,10 +213,23 @@ void ColumnsEmitter::strip(Value column, Value from, Value to, unsigned lanes) {
   across([&](Value x) { storeResult(b.load(chainMemory, x, ops.acc, lanes), b.add(column, x)); });
 }
 
-void ColumnsEmitter::orderedStrip(Value column, Value width) {
-  Value full = b.roundDown(width, ops.lanes);
-  b.ifThen(b.compare(Pred::sgt, full, b.i64(0)), [&] { strip(column, b.i64(0), full, ops.lanes); });
-  b.ifThen(b.compare(Pred::slt, full, width), [&] { strip(column, full, width, 1); });
+/// Whole strips with their vectors in step; the last one begins earlier where it would be narrower, and computes some
+/// columns again. Fewer columns than a strip has go vector by vector.
+void ColumnsEmitter::orderedStrips() {
+  Value whole = b.i64(stripWidth), zero = b.i64(0), width = b.sub(b.end(), b.begin());
+  Values narrow = b.ifElse(
+      b.compare(Pred::sge, width, whole), b.getI64Type(),
+      [&] {
+        Value last = b.sub(b.end(), whole);
+        b.loop(b.begin(), b.end(), stripWidth, [&](Value column) {
+          strip(b.minimum(column, last), zero, whole, ops.lanes, unsigned(stripWidth) / ops.lanes);
+        });
+        return Values{zero};
+      },
+      [&] { return Values{width}; });
+  Value full = b.roundDown(narrow[0], ops.lanes);
+  b.ifThen(b.compare(Pred::sgt, full, zero), [&] { strip(b.begin(), zero, full, ops.lanes, 1); });
+  b.ifThen(b.compare(Pred::slt, full, narrow[0]), [&] { strip(b.begin(), full, narrow[0], 1, 1); });
 }
 
 bool ColumnsEmitter::run(llvm::StringRef name) {
@@ -218,8 +250,7 @@ bool ColumnsEmitter::run(llvm::StringRef name) {
     Type type = b.elementType(ops.acc);
     chainMemory = b.stackSlots(type, ops.chains * stripWidth, 64);
     levels = b.stackSlots(type, 44 * stripWidth, 64); // 2^44 blocks: more than memory can hold
-    b.loop(b.begin(), b.end(), stripWidth,
-           [&](Value column) { orderedStrip(column, b.minimum(b.i64(stripWidth), b.sub(b.end(), column))); });
+    orderedStrips();
   } else {
     Value n = b.sub(b.end(), b.begin());
     unsigned lanes = ops.isArg() ? b.target().lanes(64) : ops.lanes;

@@ -212,24 +212,30 @@ Value RowsEmitter::findFirst(Value extreme, Value start, Value n) {
   Value wideExtreme = b.splat(extreme, ops.lanes);
   Value wideNan = nan ? b.splat(nan, ops.lanes) : Value();
   Value full = b.roundDown(n, ops.lanes), no = b.intConst(b.getI1Type(), 0);
-  auto search = [&](Value from, Value to, unsigned lanes, Value m, Value mNan) {
+  auto search = [&](Value from, Value to, unsigned lanes, unsigned vectors, Value m, Value mNan) {
     return b.whileLoop(
         {from},
         [&](ValueRange s) {
           return b.ifElse(
               b.compare(Pred::slt, s[0], to), b.getI1Type(),
               [&] {
-                Value hit = matches(element(s[0], lanes, 1)[0], m, mNan);
+                Value hit;
+                for (Value x : element(s[0], lanes, vectors)) {
+                  Value same = matches(x, m, mNan);
+                  hit = hit ? Value(arith::OrIOp::create(b, hit, same)) : same;
+                }
                 if (lanes > 1)
                   hit = vector::ReductionOp::create(b, vector::CombiningKind::OR, hit);
                 return Values{b.compare(Pred::eq, hit, no)};
               },
               [&] { return Values{no}; })[0];
         },
-        [&](ValueRange s) { return Values{b.add(s[0], b.i64(lanes))}; })[0];
+        [&](ValueRange s) { return Values{b.add(s[0], b.i64(int64_t(lanes) * vectors))}; })[0];
   };
-  Value near = search(start, full, ops.lanes, wideExtreme, wideNan);
-  return search(near, n, 1, extreme, nan);
+  if (!spec.run) // vectors in step lie in one run
+    start = search(start, b.roundDown(n, int64_t(ops.lanes) * 4), ops.lanes, 4, wideExtreme, wideNan);
+  Value near = search(start, full, ops.lanes, 1, wideExtreme, wideNan);
+  return search(near, n, 1, 1, extreme, nan);
 }
 
 bool RowsEmitter::run(llvm::StringRef name) {

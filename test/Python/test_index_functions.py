@@ -257,7 +257,7 @@ def test_bad_arguments(kind: type[Exception], call: Any) -> None:
 
 
 def test_writes_in_place_read_what_was_there() -> None:
-    """Targets are written directly, but not where what is read shares their memory, nor before all indices are checked."""
+    """Targets are written directly, but not where what is read shares their memory, nor before indices are checked."""
     x = torch.arange(6.0)
     same = x.data_ptr()
     turned = torch.tensor([5, 4, 3, 2, 1, 0])
