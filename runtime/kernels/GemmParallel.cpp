@@ -51,9 +51,19 @@ GemmCall columnsOf(const GemmCall &g, int64_t first, int64_t last) {
   return piece;
 }
 
+/// Matrix times vector as vector times transposed matrix: a tile has many columns, of which one would be of use. The
+/// chains are the same, as fma(a, b, c) is fma(b, a, c).
+GemmCall turned(const GemmCall &g) {
+  bool worthIt = g.n == 1 && g.m > 1 && g.cRow == 1 && g.aRow > 0 && g.aK > 0;
+  if (!worthIt)
+    return g;
+  return {g.dtype, 1, g.m, g.k, g.b, 0, g.bK, g.a, g.aK, g.aRow, g.c, g.m, g.start};
+}
+
 } // namespace
 
-bool gemm(const GemmCall &g) {
+bool gemm(const GemmCall &asked) {
+  GemmCall g = turned(asked);
   GemmKernels ks = gemmKernels(g.dtype);
   if (!ks.strided)
     return false;

@@ -230,3 +230,40 @@ def test_distances(p: float) -> None:
 def test_bad_arguments(call: Any) -> None:
     with pytest.raises(RuntimeError):
         call()
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.float16, torch.int32, torch.int64]
+)
+def test_matrix_times_vector_is_a_column_of_a_product(dtype: Any) -> None:
+    """Chains don't depend on how many columns there are, nor on how the operands lie."""
+    torch.manual_seed(3)
+    for m, k in (
+        (1, 1),
+        (2, 3),
+        (1, 70),
+        (7, 1030),
+        (16, 64),
+        (33, 5),
+        (130, 2100),
+        (64, 0),
+        (0, 4),
+    ):
+        a, b = (torch.randn(*s, dtype=torch.float64).mul(9).to(dtype) for s in ((m, k), (k, 24)))
+        whole = a @ b
+        for x in (b[:, 3], b[:, 3].contiguous(), b.t().contiguous()[3]):
+            for left in (
+                a,
+                a.t().contiguous().t(),
+                torch.cat([a, a], 1)[:, :k],
+                a.repeat(2, 1)[:m],
+            ):
+                assert torch.equal(left @ x, whole[:, 3])
+                assert torch.equal(left @ x[:, None], whole[:, 3:4])
+        if m and k:
+            assert torch.equal(a[:1].expand(5, k) @ b[:, 3], whole[:1, 3].expand(5))
+            assert torch.equal(
+                torch.addmv(whole[:, 5], a, b[:, 3]), torch.addmm(whole[:, 5:6], a, b[:, 3:4])[:, 0]
+            )
+        batches = torch.stack([a, a + a])
+        assert torch.equal(batches @ b[:, 3], torch.stack([whole[:, 3], ((a + a) @ b)[:, 3]]))
