@@ -113,6 +113,23 @@ Value floatToI64(KernelBuilder &b, Value v) {
   return LLVM::CallIntrinsicOp::create(b, o.i64(), b.getStringAttr("llvm.fptosi.sat"), ValueRange{v}).getResult(0);
 }
 
+/// The same for vectors of AVX2, which converts to i32 only: in i32 where it holds every lane. `wide`: as i64, else the low
+/// half.
+static Value floatToIntAvx2(KernelBuilder &b, Value v, bool wide) {
+  Ops o(b, v);
+  Type type = v.getType();
+  bool single = KernelBuilder::scalarOf(type).isF32();
+  auto limit = [&](double x) { return b.floatConst(type, x); };
+  Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::UGE, v, limit(0x1p31));
+  Value below = arith::CmpFOp::create(b, arith::CmpFPredicate::ULE, v, limit(single ? -0x1p31 - 256 : -0x1p31 - 1));
+  Value outside = vector::ReductionOp::create(b, vector::CombiningKind::OR, o.bor(above, below));
+  auto exact = [&]() -> Value { return floatToI64(b, v); };
+  auto quick = [&]() -> Value { return arith::FPToSIOp::create(b, o.i32(), v); };
+  return b.ifElse(
+      outside, wide ? o.i64() : o.i32(), [&] { return Values{wide ? exact() : o.trunc(o.i32(), exact())}; },
+      [&] { return Values{wide ? o.sext(o.i64(), quick()) : quick()}; })[0];
+}
+
 static Value toBool(KernelBuilder &b, Value v, DType from) {
   if (isReducedFloat(from))
     v = arith::AndIOp::create(b, v, b.intConst(v.getType(), 0x7fff));
@@ -165,6 +182,10 @@ Value convert(KernelBuilder &b, Value v, DType from, DType to) {
     return arith::ExtFOp::create(b, type, v);
   if (to == DType::F32)
     return arith::TruncFOp::create(b, type, v);
+  if (KernelBuilder::lanesOf(v) > 1 && b.target().isa == codegen::Isa::V3) {
+    bool wide = to == DType::I64;
+    return intToInt(b, floatToIntAvx2(b, v, wide), wide ? DType::I64 : DType::I32, to);
+  }
   return intToInt(b, floatToI64(b, v), DType::I64, to);
 }
 

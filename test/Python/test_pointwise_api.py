@@ -220,6 +220,53 @@ def test_a_lane_does_not_depend_on_its_neighbours(dtype):
         assert same(call(many, other), want)
 
 
+@pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_a_cast_does_not_depend_on_the_neighbours(source):
+    """To integers by way of int64, saturated (N8): in vectors of which some lanes need more than 32 bits, or none."""
+    edges = [
+        0.0,
+        -0.7,
+        0.9,
+        2.5,
+        -3.5,
+        127.0,
+        200.0,
+        -129.0,
+        40000.0,
+        -70000.0,
+        2.0**31 - 128,
+        2.0**31,
+    ]
+    edges += [
+        -(2.0**31),
+        -(2.0**31) - 0.5,
+        -(2.0**31) - 1,
+        -(2.0**31) - 256,
+        2.0**31 - 0.5,
+        2.0**32 + 4096,
+        1e15,
+    ]
+    edges += [-3e18, 2.0**63, -(2.0**63), 1e30, -1e30, math.inf, -math.inf, math.nan]
+    x = torch.tensor(edges, dtype=torch.float64).to(source)
+
+    def want(v, dtype):
+        whole = 0 if v != v else max(-(2**63), min(2**63 - 1, v if math.isinf(v) else int(v)))
+        bits = 8 * dtype.itemsize
+        low = int(whole) % 2**bits
+        return low - 2**bits if dtype.is_signed and low >= 2 ** (bits - 1) else low
+
+    for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+        expected = [want(v, dtype) for v in x.tolist()]
+        assert x.to(dtype).tolist() == expected
+        assert x.repeat(11).to(dtype).tolist() == expected * 11
+        alike = x.repeat_interleave(40)
+        assert alike.to(dtype).tolist() == [v for v in expected for _ in range(40)]
+        for lane in range(8):  # one that doesn't fit among those that do
+            y = torch.full((8,), -5.25, dtype=source)
+            y[lane] = 1e10 if source != torch.float16 else math.inf
+            assert y.to(dtype).tolist() == [want(v, dtype) for v in y.tolist()]
+
+
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 
 
