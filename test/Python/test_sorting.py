@@ -63,6 +63,30 @@ def test_sort_is_stable(dtype: str, shape: tuple[int, ...], descending: bool) ->
     assert torch.equal(torch.argsort(torch.from_numpy(a.copy()), dim, descending), places)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+def test_sort_of_integers_near_and_far(descending: bool) -> None:
+    """Rows whose values lie within 32 bits of each other take another way than others; here both, and at its border."""
+    rng = np.random.default_rng(3)
+    ends = np.iinfo(np.int64)
+    for low, high in (
+        (0, 1),
+        (-3, 4),
+        (ends.max - 500, ends.max),
+        (ends.min, ends.min + 500),
+        (-5, 2**32 - 5),
+        (-5, 2**32 - 6),
+        (ends.min, ends.max),
+    ):
+        for n in (1, 2, 150, 3000, 20000):
+            a = rng.integers(low, high, (2, n), endpoint=True)
+            a[0, 0], a[0, -1] = high, low
+            values, places = torch.sort(torch.from_numpy(a), 1, descending)
+            expected = stable_order(a, 1, descending)
+            np.testing.assert_array_equal(places.numpy(), expected)
+            half = torch.from_numpy(a).topk(n // 2 + 1, 1, largest=descending)
+            np.testing.assert_array_equal(half.indices.numpy(), expected[:, : n // 2 + 1])
+
+
 def test_sort_of_bfloat16_and_of_any_layout() -> None:
     x = torch.tensor([3.0, float("nan"), -0.0, 0.0, -2.0]).to(torch.bfloat16)
     assert x.sort().indices.tolist() == [4, 2, 3, 0, 1]

@@ -1,5 +1,6 @@
 // Sets and counts: their sizes depend on the values, so most of them observe their operands.
 #include "frontends/eager/composite/Common.h"
+#include "runtime/kernels/Index.h"
 #include "runtime/kernels/Sort.h"
 #include <algorithm>
 #include <cmath>
@@ -35,6 +36,10 @@ std::vector<char> runStarts(const Tensor &rows, const int64_t *order) {
   Tensor differs = callOp(OpId::Ne, {sliceDim(picked, 0, 1, n), sliceDim(picked, 0, 0, n - 1)});
   int64_t columns = differs->numel / (n - 1);
   Tensor flags = contiguousTensor(differs);
+  if (columns == 1) {
+    std::memcpy(starts.data() + 1, flags->data, size_t(n - 1));
+    return starts;
+  }
   for (int64_t i = 0; i + 1 < n; i++) {
     const char *row = flags->data + i * columns;
     starts[size_t(i) + 1] = std::any_of(row, row + columns, [](char c) { return c != 0; });
@@ -45,19 +50,28 @@ std::vector<char> runStarts(const Tensor &rows, const int64_t *order) {
 struct Runs {
   std::vector<int64_t> first, inverse, counts; // a representative of each run, each row's run, each run's length
 };
-Runs runsOf(const Tensor &rows, const int64_t *order) {
+/// `inverse` and `counts` where they are wanted.
+Runs runsOf(const Tensor &rows, const int64_t *order, bool inverse, bool counts) {
   int64_t n = rows->sizes()[0];
   std::vector<char> starts = runStarts(rows, order);
   Runs r;
+  r.first.resize(size_t(countTrue(starts.data(), n)));
+  truePlaces(starts.data(), int64_t(r.first.size()), r.first.data());
+  if (counts) {
+    r.counts.resize(r.first.size());
+    for (size_t i = 0; i < r.first.size(); i++)
+      r.counts[i] = (i + 1 < r.first.size() ? r.first[i + 1] : n) - r.first[i];
+  }
+  if (order)
+    for (int64_t &place : r.first)
+      place = order[place];
+  if (!inverse)
+    return r;
   r.inverse.resize(size_t(n));
+  int64_t run = -1;
   for (int64_t i = 0; i < n; i++) {
-    int64_t place = order ? order[i] : i;
-    if (starts[size_t(i)]) {
-      r.first.push_back(place);
-      r.counts.push_back(0);
-    }
-    r.counts.back()++;
-    r.inverse[size_t(place)] = int64_t(r.first.size()) - 1;
+    run += starts[size_t(i)] != 0;
+    r.inverse[size_t(order ? order[i] : i)] = run;
   }
   return r;
 }
@@ -94,7 +108,7 @@ static TensorOrList uniqueFlat(const Tensor &x, bool inverse, bool counts) {
   if (flat->numel)
     checkSort(argsort(seen->dtype, seen->data, {1, flat->numel, 1}, false, flat->numel,
                       reinterpret_cast<int64_t *>(order->data)));
-  return finish(flat, 0, runsOf(seen, longs(order)), x->dims(), inverse, counts);
+  return finish(flat, 0, runsOf(seen, longs(order), inverse, counts), x->dims(), inverse, counts);
 }
 
 /// Always sorted, whatever `sorted` says, as in PyTorch with dim=.
@@ -106,18 +120,20 @@ TensorOrList uniqueOf(const Tensor &input, bool, bool returnInverse, bool return
   int64_t n = rows->sizes()[0];
   std::vector<int64_t> order(static_cast<size_t>(n));
   checkSort(argsortRows(rows->dtype, rows->data, n, rows->sizes()[1], order.data()));
-  return finish(input, d, runsOf(rows, order.data()), Dims({n}), returnInverse, returnCounts);
+  return finish(input, d, runsOf(rows, order.data(), returnInverse, returnCounts), Dims({n}), returnInverse,
+                returnCounts);
 }
 
 TensorOrList uniqueConsecutive(const Tensor &input, bool returnInverse, bool returnCounts, std::optional<int64_t> dim) {
   int64_t d = dim ? wrap(*dim, input->rank) : 0;
   if (!dim || !input->rank) {
     Tensor flat = ravelAll(input);
-    return finish(flat, 0, runsOf(observed(flat, "unique_consecutive"), nullptr), input->dims(), returnInverse,
-                  returnCounts);
+    return finish(flat, 0, runsOf(observed(flat, "unique_consecutive"), nullptr, returnInverse, returnCounts),
+                  input->dims(), returnInverse, returnCounts);
   }
   Tensor rows = asRows(input, d, "unique_consecutive");
-  return finish(input, d, runsOf(rows, nullptr), Dims({rows->sizes()[0]}), returnInverse, returnCounts);
+  return finish(input, d, runsOf(rows, nullptr, returnInverse, returnCounts), Dims({rows->sizes()[0]}), returnInverse,
+                returnCounts);
 }
 
 //===-- counts --------------------------------------------------------------------------------------------------===//
