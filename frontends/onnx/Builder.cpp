@@ -34,7 +34,7 @@ void Builder::checkAttributes(const Node &n, const SchemaRow &s) const {
     if (!known)
       fail(ErrorKind::Value, titleOf(n) + ": attribute '" + std::string(a.name) + "' doesn't exist in version " +
                                  std::to_string(s.since) + " of " + std::string(n.op));
-    if (a.refName.empty() && a.type != known->type)
+    if (a.type != known->type)
       fail(ErrorKind::Value, titleOf(n) + ": attribute '" + std::string(a.name) + "' has type " +
                                  std::to_string(a.type) + ", expected " + std::to_string(known->type));
   }
@@ -53,13 +53,21 @@ static void checkCount(const Node &n, const char *what, size_t count, uint16_t l
 }
 
 void Builder::addStep(const Node &n, Scope &scope) {
+  // Functions that call each other twice double with each level: a short file could ask for any amount of memory.
+  if (depth && ++expanded > maxExpanded)
+    fail(ErrorKind::Value, titleOf(n) + ": functions expand to more than " + std::to_string(maxExpanded) + " nodes");
+  for (const Attribute &a : n.attributes)
+    if (!a.refName.empty())
+      fail(ErrorKind::Value, titleOf(n) + ": attribute '" + std::string(a.name) + "' refers to '" +
+                                 std::string(a.refName) + "' of a function, the node is in none");
   Step s;
   s.node = &n;
   const FunctionDef *function = functionOf(n);
   int64_t opset = scope.opsetOf(n.domain);
   s.schema = function ? nullptr : findSchema(n.domain, n.op, opset);
   s.handler = function ? nullptr : findHandler(n.domain, n.op);
-  if (!function && !s.handler)
+  bool isOurs = s.schema || !(n.domain.empty() || n.domain == "ai.onnx"); // other domains have no schemas here
+  if (!function && (!s.handler || !isOurs))
     fail(s.schema ? ErrorKind::NotImplemented : ErrorKind::Value,
          titleOf(n) + ": " +
              (s.schema ? "torchc doesn't have this operator" : "no such operator in opset " + std::to_string(opset)) +
@@ -153,38 +161,42 @@ std::shared_ptr<Block> Builder::build(const Graph &g, Scope *up, const std::vect
   return block;
 }
 
+/// A function's node with the call's attributes in the places that refer to them, in its graphs too.
+static Node boundNode(const Node &n, const Node &call, const FunctionDef &f) {
+  Node bound = n;
+  bound.attributes.clear();
+  for (const Attribute &a : n.attributes) {
+    const Attribute *value = &a;
+    if (!a.refName.empty()) {
+      value = call.find(a.refName);
+      for (const Attribute &d : f.defaults)
+        if (!value && d.name == a.refName)
+          value = &d;
+      if (!value)
+        continue;
+    }
+    bound.attributes.push_back(*value);
+    bound.attributes.back().name = a.name;
+    if (a.g && a.refName.empty()) {
+      auto graph = std::make_shared<Graph>(*a.g);
+      for (Node &inner : graph->nodes)
+        inner = boundNode(inner, call, f);
+      bound.attributes.back().g = graph;
+    }
+  }
+  return bound;
+}
+
 std::shared_ptr<Block> Builder::buildFunction(const FunctionDef &f, const Node &call) {
   if (++depth > 32)
     fail(ErrorKind::Value, titleOf(call) + ": functions call each other more than 32 deep");
-  // Functions that call each other twice double with each level: a short file could ask for any amount of memory.
-  expanded += int64_t(f.nodes.size());
-  if (expanded > maxExpanded)
-    fail(ErrorKind::Value, titleOf(call) + ": functions expand to more than " + std::to_string(maxExpanded) + " nodes");
   auto block = std::make_shared<Block>();
   block->name = std::string(f.name);
   Scope scope(*block, nullptr, f.opsets);
   for (std::string_view name : f.inputs)
     block->inputs.push_back(scope.add(name, false, "function input"));
   for (const Node &n : f.nodes) {
-    // The call's attributes take the places that refer to them.
-    auto bound = std::make_shared<Node>(n);
-    std::vector<Attribute> kept;
-    for (Attribute &a : bound->attributes) {
-      if (a.refName.empty()) {
-        kept.push_back(a);
-        continue;
-      }
-      const Attribute *given = call.find(a.refName);
-      for (const Attribute &d : f.defaults)
-        if (!given && d.name == a.refName)
-          given = &d;
-      if (!given)
-        continue;
-      std::string_view name = a.name;
-      kept.push_back(*given);
-      kept.back().name = name;
-    }
-    bound->attributes = std::move(kept);
+    auto bound = std::make_shared<Node>(boundNode(n, call, f));
     program.boundNodes.push_back(bound);
     addStep(*bound, scope);
   }

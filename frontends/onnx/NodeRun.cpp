@@ -2,6 +2,7 @@
 #include "frontends/eager/Modes.h"
 #include "frontends/onnx/Program.h"
 #include <bit>
+#include <optional>
 
 namespace torchc::onnx {
 
@@ -24,23 +25,25 @@ std::vector<Tensor> NodeRun::tensors(size_t from) const {
   return out;
 }
 
-Tensor NodeRun::readable(size_t i) const {
-  Tensor t = tensor(i);
-  if (in[i].known == Known::No && (threadState.modes.flags & FlagRecording))
-    unsupported("input " + std::to_string(i) +
-                " depends on the numbers in the model's inputs, which a compiled graph "
-                "can't follow");
-  InternalGuard quiet;
-  return contiguous(t);
+/// What is read here doesn't count as read by the program, unless its inputs decide it: then no recording goes past it.
+Tensor NodeRun::readable(const Value &v, DType t) const {
+  std::optional<InternalGuard> quiet;
+  if (v.known != Known::No)
+    quiet.emplace();
+  return to(contiguous(v.tensor), t);
+}
+
+bool NodeRun::truth(const Value &v) const {
+  if (!v.tensor.defined() || v.tensor.numel() != 1)
+    invalid("a condition that isn't one number");
+  return *readable(v, DType::Bool).dataAs<bool>();
 }
 
 std::vector<int64_t> NodeRun::ints(size_t i) const {
-  Tensor t = readable(i);
-  if (t.dtype() != DType::I64 && t.dtype() != DType::I32 && t.dtype() != DType::Bool)
-    invalid("input " + std::to_string(i) + " has type " + std::string(torchName(t.dtype())) +
-            ", expected int64 or int32");
-  InternalGuard quiet;
-  Tensor wide = to(t, DType::I64);
+  DType t = tensor(i).dtype();
+  if (t != DType::I64 && t != DType::I32 && t != DType::Bool)
+    invalid("input " + std::to_string(i) + " has type " + std::string(torchName(t)) + ", expected int64 or int32");
+  Tensor wide = readable(in[i], DType::I64);
   const int64_t *p = wide.dataAs<int64_t>();
   return {p, p + wide.numel()};
 }
@@ -53,9 +56,8 @@ int64_t NodeRun::integer(size_t i) const {
 }
 
 std::vector<double> NodeRun::numbers(size_t i) const {
-  Tensor t = readable(i);
-  InternalGuard quiet;
-  Tensor wide = to(t, DType::F64);
+  tensor(i); // or an error
+  Tensor wide = readable(in[i], DType::F64);
   const double *p = wide.dataAs<double>();
   return {p, p + wide.numel()};
 }
@@ -111,6 +113,11 @@ Tensor NodeRun::tensorAttr(std::string_view name) const {
   return readTensor(a->t, program.folder);
 }
 
+DType NodeRun::dtypeAttr(std::string_view name) const {
+  int64_t v = intAttr(name);
+  return dtypeOfOnnx(v == int32_t(v) ? int32_t(v) : -1, title() + ": " + std::string(name));
+}
+
 Block &NodeRun::block(std::string_view attr) const {
   size_t graph = 0;
   for (const Attribute &a : step.node->attributes) {
@@ -127,6 +134,11 @@ std::vector<Value> NodeRun::runGraph(std::string_view attr, std::vector<Value> i
   return program.runBlock(block(attr), std::move(inputs), &frame);
 }
 
-size_t NodeRun::graphInputs(std::string_view attr) const { return block(attr).inputs.size(); }
+const ValueInfo &NodeRun::graphOutput(std::string_view attr, size_t i) const {
+  const std::vector<ValueInfo> &all = block(attr).graph->outputs;
+  if (i >= all.size())
+    invalid("the graph gives " + std::to_string(all.size()) + " results, expected more than " + std::to_string(i));
+  return all[i];
+}
 
 } // namespace torchc::onnx

@@ -150,11 +150,14 @@ void Program::forget(Block &b) {
   }
 }
 
-void Program::keep(Step &s, const std::vector<Value> &results) {
-  s.once = results;
-  for (const Value &v : results)
+/// Remembers the memory of what is computed once.
+void Program::keep(const std::vector<Value> &results) {
+  for (const Value &v : results) {
     if (v.tensor.defined())
       kept.insert(v.tensor->storage);
+    if (v.sequence)
+      keep(*v.sequence);
+  }
 }
 
 std::vector<Value> Program::runBlock(Block &b, std::vector<Value> inputs, Frame *up) {
@@ -235,7 +238,7 @@ void Program::runStep(Step &s, Frame &frame) {
     }
   }
   if (s.fixed && known == Known::Always && !wantsGrad && !isTrained) // under no_grad it has no history
-    keep(s, results);
+    keep(s.once = results);
   put(std::move(results));
 }
 

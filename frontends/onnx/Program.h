@@ -109,7 +109,7 @@ private:
   std::vector<Value> runBlock(Block &b, std::vector<Value> inputs, Frame *up);
   void runStep(Step &s, Frame &frame);
   uint64_t stateOfConstants() const;
-  void keep(Step &s, const std::vector<Value> &results);
+  void keep(const std::vector<Value> &results);
   void ownMemory(Value &v) const;
   static void forget(Block &b);
   void check(const ValueInfo &info, const Value &v, std::unordered_map<std::string_view, int64_t> &sizes) const;
@@ -142,12 +142,13 @@ public:
   OptTensor optional(size_t i) const { return has(i) ? tensor(i) : Tensor(); }
   const Value &value(size_t i) const { return in[i]; }
   std::vector<Tensor> tensors(size_t from = 0) const;
-  /// The numbers in a 0-d or 1-d integer tensor. While a program is recorded they must not depend on its inputs.
+  /// The numbers in a 0-d or 1-d integer tensor.
   std::vector<int64_t> ints(size_t i) const;
   int64_t integer(size_t i) const;
   double number(size_t i) const;
+  /// A condition that a graph computed: one element that isn't 0.
+  bool truth(const Value &v) const;
   std::vector<double> numbers(size_t i) const;
-  bool isKnown(size_t i) const { return !has(i) || in[i].known != Known::No; }
 
   bool hasAttr(std::string_view name) const { return step.node->find(name); }
   int64_t intAttr(std::string_view name, int64_t otherwise = 0) const;
@@ -157,6 +158,8 @@ public:
   std::vector<double> floatsAttr(std::string_view name) const;
   std::vector<std::string_view> textsAttr(std::string_view name) const;
   Tensor tensorAttr(std::string_view name) const;
+  /// The type whose number an attribute holds.
+  DType dtypeAttr(std::string_view name) const;
 
   void set(Tensor t) { set(0, std::move(t)); }
   void set(size_t i, Tensor t) {
@@ -170,7 +173,8 @@ public:
 
   /// Runs the graph of an attribute.
   std::vector<Value> runGraph(std::string_view attr, std::vector<Value> inputs);
-  size_t graphInputs(std::string_view attr) const;
+  /// What the graph of an attribute says of a result.
+  const ValueInfo &graphOutput(std::string_view attr, size_t i) const;
 
   /// Errors naming the node.
   [[noreturn]] void invalid(const std::string &text) const;      // Value
@@ -181,7 +185,7 @@ public:
 
 private:
   Block &block(std::string_view attr) const;
-  Tensor readable(size_t i) const;
+  Tensor readable(const Value &v, DType t) const;
   Program &program;
   Step &step;
   Frame &frame;

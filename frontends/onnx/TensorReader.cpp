@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,31 +107,47 @@ int openBelow(const std::string &folder, const std::string &name) {
 }
 
 /// Bytes of a file beside the model. Only plain relative names: a model can't read what lies elsewhere.
-void readExternal(const Proto &p, const std::string &folder, char *to, int64_t bytes) {
-  const std::string &name = p.location;
-  if (folder.empty() || name.empty() || name[0] == '/' || name.find("..") != std::string::npos ||
-      name.find('\0') != std::string::npos)
-    fail(ErrorKind::Value, titleOf(p) + ": external data at '" + name + "', expected a file below the model's folder");
-  if (p.length >= 0 && p.length != bytes)
-    fail(ErrorKind::Value,
-         titleOf(p) + ": external data of " + std::to_string(p.length) + " bytes, expected " + std::to_string(bytes));
-  std::string path = folder + "/" + name;
-  int file = openBelow(folder, name);
-  struct stat info;
-  bool plain = file >= 0 && !fstat(file, &info) && S_ISREG(info.st_mode);
-  int64_t done = 0;
-  while (plain && done < bytes) {
-    ssize_t got = pread(file, to + done, size_t(bytes - done), p.offset + done);
-    if (got <= 0)
-      break;
-    done += got;
+class ExternalData {
+public:
+  /// Checks that the file has the bytes.
+  ExternalData(const Proto &p, const std::string &folder, int64_t bytes) : p(p), path(folder + "/" + p.location) {
+    const std::string &name = p.location;
+    if (folder.empty() || name.empty() || name[0] == '/' || name.find("..") != std::string::npos ||
+        name.find('\0') != std::string::npos)
+      fail(ErrorKind::Value,
+           titleOf(p) + ": external data at '" + name + "', expected a file below the model's folder");
+    if (p.length >= 0 && p.length != bytes)
+      fail(ErrorKind::Value,
+           titleOf(p) + ": external data of " + std::to_string(p.length) + " bytes, expected " + std::to_string(bytes));
+    file = openBelow(folder, name);
+    struct stat info;
+    if (file >= 0 && (fstat(file, &info) || !S_ISREG(info.st_mode) || info.st_size - bytes < p.offset)) {
+      close(file);
+      file = -1;
+    }
+    if (file < 0)
+      refuse(bytes);
   }
-  if (file >= 0)
-    close(file);
-  if (done < bytes)
+  ~ExternalData() { close(file); }
+
+  void read(char *to, int64_t bytes) const {
+    for (int64_t done = 0; done < bytes;) {
+      ssize_t got = pread(file, to + done, size_t(bytes - done), p.offset + done);
+      if (got <= 0)
+        refuse(bytes);
+      done += got;
+    }
+  }
+
+private:
+  [[noreturn]] void refuse(int64_t bytes) const {
     fail(ErrorKind::OS, titleOf(p) + ": can't read " + std::to_string(bytes) + " bytes at " + std::to_string(p.offset) +
                             " of " + path);
-}
+  }
+  const Proto &p;
+  std::string path;
+  int file = -1;
+};
 
 /// Number fields that hold one element each, converted to `T`.
 template <class T, class F> void fillFrom(const Proto &p, const std::vector<F> &field, char *to, int64_t count) {
@@ -217,12 +234,15 @@ Tensor readTensor(Bytes proto, const std::string &folder) {
   if (!p.hasRaw && !p.external && int64_t(fields) != bytes / itemSize(t))
     fail(ErrorKind::Value, titleOf(p) + ": " + std::to_string(fields) + " elements of data, its shape has " +
                                std::to_string(bytes / itemSize(t)));
-  Tensor out = empty(p.dims, t);
   if (!bytes)
-    return out;
-  char *to = static_cast<char *>(out.data());
+    return empty(p.dims, t);
+  std::optional<ExternalData> data;
   if (p.external)
-    readExternal(p, folder, to, bytes);
+    data.emplace(p, folder, bytes);
+  Tensor out = empty(p.dims, t);
+  char *to = static_cast<char *>(out.data());
+  if (data)
+    data->read(to, bytes);
   else if (p.hasRaw)
     std::memcpy(to, p.raw.data(), size_t(bytes));
   else

@@ -19,8 +19,12 @@ Tensor tensorOf(const NodeRun &n, const Value &v) {
   return v.tensor;
 }
 
-bool holds(const Value &v) {
-  return v.tensor.defined() && v.tensor.numel() == 1 && *to(contiguous(v.tensor), DType::Bool).dataAs<bool>();
+/// No rows at all, of the type and the sizes that the graph declares.
+Tensor noRows(const ValueInfo &info) {
+  std::vector<int64_t> shape{0};
+  for (const Dim &d : info.dims)
+    shape.push_back(std::max<int64_t>(d.value, 0));
+  return zeros(shape, info.elemType ? dtypeOfOnnx(info.elemType, info.name) : DType::F32);
 }
 
 void loop(NodeRun &n) {
@@ -43,7 +47,7 @@ void loop(NodeRun &n) {
     if (out.size() != 1 + carried + scans)
       n.invalid("the body gives " + std::to_string(out.size()) + " results, expected " +
                 std::to_string(1 + carried + scans));
-    go = holds(out[0]);
+    go = n.truth(out[0]);
     for (size_t k = 0; k < carried; k++)
       state[k] = std::move(out[1 + k]);
     for (size_t k = 0; k < scans; k++)
@@ -52,7 +56,7 @@ void loop(NodeRun &n) {
   for (size_t k = 0; k < carried; k++)
     n.setValue(k, state[k]);
   for (size_t k = 0; k < scans; k++)
-    n.set(carried + k, rows[k].empty() ? zeros({0}) : stack(rows[k], 0));
+    n.set(carried + k, rows[k].empty() ? noRows(n.graphOutput("body", 1 + carried + k)) : stack(rows[k], 0));
 }
 
 void scan(NodeRun &n) {
@@ -101,7 +105,7 @@ void scan(NodeRun &n) {
   for (size_t k = 0; k < carried; k++)
     n.setValue(k, state[k]);
   for (size_t k = 0; k < outputs; k++)
-    n.set(carried + k, rows[k].empty() ? zeros({0}) : stack(rows[k], outAxes[k]));
+    n.set(carried + k, rows[k].empty() ? noRows(n.graphOutput("body", carried + k)) : stack(rows[k], outAxes[k]));
 }
 
 void sequenceConstruct(NodeRun &n) {

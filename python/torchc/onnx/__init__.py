@@ -88,7 +88,8 @@ def _tensors(value):
     """(tensors for the arrays in value, whether there were any)."""
     if value is None or isinstance(value, _C.Tensor):
         return value, False
-    if isinstance(value, (list, tuple)) and not all(isinstance(v, (int, float)) for v in value):
+    numbers = isinstance(value, (list, tuple)) and all(isinstance(v, (int, float)) for v in value)
+    if isinstance(value, (list, tuple)) and not (numbers and value):
         pairs = [_tensors(v) for v in value]
         return [v for v, _ in pairs], any(f for _, f in pairs)
     return _C.tensor(value), hasattr(value, "__array__")
