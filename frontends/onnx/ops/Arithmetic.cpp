@@ -41,12 +41,9 @@ void clipTo(NodeRun &n) {
 }
 
 void cast(NodeRun &n) {
-  DType t;
-  if (n.hasAttr("to") && n.version() == 1) { // by name
+  if (n.version() == 1) // by name
     n.unsupported("version 1 of Cast");
-  }
-  t = dtypeOfOnnx(int32_t(n.intAttr("to")), n.title());
-  n.set(to(n.tensor(0), t));
+  n.set(to(n.tensor(0), n.dtypeAttr("to")));
 }
 void castLike(NodeRun &n) { n.set(to(n.tensor(0), n.tensor(1).dtype())); }
 

@@ -1,4 +1,5 @@
 #include "frontends/onnx/ops/Ops.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -41,7 +42,10 @@ void range(NodeRun &n) {
   DType t = n.tensor(0).dtype();
   if (isFloat(t)) {
     double start = n.number(0), limit = n.number(1), step = n.number(2);
-    int64_t count = step == 0 ? 0 : int64_t(std::max(0.0, std::ceil((limit - start) / step)));
+    double size = std::ceil((limit - start) / step);
+    if (step == 0 || !(size < 0x1p53))
+      n.invalid("from " + std::to_string(start) + " to " + std::to_string(limit) + " by " + std::to_string(step));
+    int64_t count = int64_t(std::max(0.0, size));
     return n.set(to(add(mul(arange(0, Scalar(count), 1, DType::F64), step), start), t));
   }
   int64_t step = n.integer(2);
@@ -57,7 +61,7 @@ void eyeLike(NodeRun &n) {
   Tensor x = n.tensor(0);
   if (x.dim() != 2)
     n.invalid("expected 2 dimensions, got " + std::to_string(x.dim()));
-  DType t = n.hasAttr("dtype") ? dtypeOfOnnx(int32_t(n.intAttr("dtype")), n.title()) : x.dtype();
+  DType t = n.hasAttr("dtype") ? n.dtypeAttr("dtype") : x.dtype();
   Tensor row = unsqueeze(arange(0, Scalar(x.sizes()[0]), 1, DType::I64), 1);
   Tensor column = arange(0, Scalar(x.sizes()[1]), 1, DType::I64);
   n.set(to(eq(add(row, n.intAttr("k")), column), t));
@@ -68,8 +72,10 @@ void triangle(NodeRun &n) {
   int64_t k = n.has(1) ? n.integer(1) : 0;
   if (x.dim() < 2)
     n.invalid("expected at least 2 dimensions, got " + std::to_string(x.dim()));
-  Tensor row = unsqueeze(arange(0, Scalar(x.sizes()[size_t(x.dim() - 2)]), 1, DType::I64), 1);
-  Tensor column = arange(0, Scalar(x.sizes()[size_t(x.dim() - 1)]), 1, DType::I64);
+  int64_t height = x.sizes()[size_t(x.dim() - 2)], width = x.sizes()[size_t(x.dim() - 1)];
+  k = std::clamp(k, -height, width); // beyond these diagonals nothing changes
+  Tensor row = unsqueeze(arange(0, Scalar(height), 1, DType::I64), 1);
+  Tensor column = arange(0, Scalar(width), 1, DType::I64);
   Tensor keep = n.intAttr("upper") ? ge(column, add(row, k)) : le(column, add(row, k));
   n.set(where(keep, x, numberLike(x, 0)));
 }

@@ -1,4 +1,5 @@
 #include "frontends/onnx/ops/Ops.h"
+#include <algorithm>
 
 namespace torchc::onnx {
 namespace {
@@ -25,17 +26,20 @@ void gatherElements(NodeRun &n) {
   n.set(gather(x, axis, wrapped(n.tensor(1), x.sizes()[size_t(axis)])));
 }
 
-/// The row-major position of each index tuple in the last dimension of `index`, over the dimensions of `x` from `from`.
+/// The row-major position of each index tuple in the last dimension of `index`, over the dimensions of `x` from `from`;
+/// far below 0 where one of the tuple is out of its dimension: what uses it refuses it.
 Tensor positions(NodeRun &n, const Tensor &x, const Tensor &index, int64_t from) {
   int64_t depth = index.sizes()[size_t(index.dim() - 1)];
   if (from + depth > x.dim())
     n.invalid("index tuples of " + std::to_string(depth) + " for a tensor of rank " + std::to_string(x.dim()));
-  Tensor at;
+  Tensor at, outside;
   for (int64_t k = 0; k < depth; k++) {
     int64_t size = x.sizes()[size_t(from + k)];
-    Tensor i = wrapped(select(index, -1, k), size);
+    Tensor i = wrapped(select(index, -1, k), size), wrong = logical_or(lt(i, 0), ge(i, size));
     at = at ? add(mul(at, size), i) : i;
+    outside = outside ? logical_or(outside, wrong) : wrong;
   }
+  at = at ? where(outside, intNumber(INT64_MIN / 2), at) : at;
   if (!at) {
     std::vector<int64_t> shape(index.sizes().begin(), index.sizes().end() - 1);
     at = zeros(shape, DType::I64);
@@ -55,12 +59,14 @@ void gatherND(NodeRun &n) {
   int64_t batch = n.intAttr("batch_dims");
   if (index.dim() < 1 || batch < 0 || batch >= index.dim() || batch > x.dim())
     n.invalid("batch_dims of " + std::to_string(batch));
+  if (!std::equal(x.sizes().begin(), x.sizes().begin() + batch, index.sizes().begin()))
+    n.invalid("data and indices of different sizes in the first " + std::to_string(batch) + " dimensions");
   int64_t depth = index.sizes()[size_t(index.dim() - 1)];
   Tensor at = positions(n, x, index, batch);
   int64_t batches = product(x.sizes(), 0, batch), inner = product(x.sizes(), batch, batch + depth);
   if (batch) { // each batch has its own rows
     Tensor base = mul(arange(0, Scalar(batches), 1, DType::I64), inner);
-    at = add(reshape(at, {batches, -1}), unsqueeze(base, 1));
+    at = add(reshape(at, {batches, at.numel() / std::max<int64_t>(batches, 1)}), unsqueeze(base, 1));
   }
   int64_t rest = product(x.sizes(), batch + depth, x.dim());
   Tensor picked = index_select(reshape(x, {batches * inner, rest}), 0, flatten(at));
@@ -102,7 +108,10 @@ void scatterND(NodeRun &n) {
 
 void oneHot(NodeRun &n) {
   Tensor index = to(n.tensor(0), DType::I64), values = n.tensor(2);
-  int64_t depth = int64_t(n.number(1)), rank = index.dim() + 1;
+  double given = n.number(1);
+  if (!(given >= 0 && given < 0x1p53))
+    n.invalid("a depth of " + std::to_string(given));
+  int64_t depth = int64_t(given), rank = index.dim() + 1;
   int64_t axis = axisOf(n, n.intAttr("axis"), rank);
   Tensor at = unsqueeze(wrapped(index, depth), axis);
   std::vector<int64_t> shape(size_t(rank), 1);

@@ -21,14 +21,10 @@ void modulo(NodeRun &n) {
 }
 void shift(NodeRun &n) {
   Tensor x = n.tensor(0), y = n.tensor(1);
-  n.set(n.textAttr("direction") == "LEFT" ? bitwise_left_shift(x, y) : bitwise_right_shift(x, y));
-}
-void isInfinite(NodeRun &n) {
-  Tensor x = n.tensor(0);
-  bool high = n.intAttr("detect_positive", 1), low = n.intAttr("detect_negative", 1);
-  if (high && low)
-    return n.set(isinf(x));
-  n.set(high ? isposinf(x) : low ? isneginf(x) : logical_and(isposinf(x), isneginf(x)));
+  std::string_view to = n.textAttr("direction");
+  if (to != "LEFT" && to != "RIGHT")
+    n.invalid("direction '" + std::string(to) + "', expected LEFT or RIGHT");
+  n.set(to == "LEFT" ? bitwise_left_shift(x, y) : bitwise_right_shift(x, y));
 }
 void cumulative(NodeRun &n) {
   Tensor x = n.tensor(0);
@@ -57,7 +53,7 @@ void soft(NodeRun &n) { n.set(softplus(n.tensor(0))); }
 void shrink(NodeRun &n) {
   Tensor x = n.tensor(0);
   double lambd = n.floatAttr("lambd", 0.5), bias = n.floatAttr("bias");
-  n.set(where(lt(x, -lambd), add(x, bias), where(gt(x, lambd), sub(x, bias), mul(x, 0))));
+  n.set(where(lt(x, -lambd), add(x, bias), where(gt(x, lambd), sub(x, bias), 0)));
 }
 
 const HandlerRow rows[] = {
@@ -78,8 +74,6 @@ const HandlerRow rows[] = {
     {"Ceil", unary<ceil>},
     {"Round", rounded},
     {"Reciprocal", unary<reciprocal>},
-    {"IsNaN", unary<isnan>},
-    {"IsInf", isInfinite},
     {"Pow", power},
     {"Mod", modulo},
     {"BitShift", shift},

@@ -8,7 +8,6 @@ namespace {
 Tensor perChannel(const Tensor &v, const Tensor &x) {
   std::vector<int64_t> shape(size_t(std::max(x.dim(), int64_t(2))), 1);
   shape[1] = v.numel();
-  shape.resize(size_t(std::max<int64_t>(x.dim(), 2)));
   return reshape(v, shape);
 }
 
@@ -78,7 +77,7 @@ void groupNorm(NodeRun &n) {
   int64_t groups = n.intAttr("num_groups");
   if (x.dim() < 2 || groups < 1 || x.sizes()[1] % groups)
     n.invalid("num_groups of " + std::to_string(groups));
-  Tensor g = reshape(x, {x.sizes()[0], groups, -1});
+  Tensor g = reshape(x, {x.sizes()[0], groups, x.numel() / std::max<int64_t>(x.sizes()[0] * groups, 1)});
   Tensor t = reshape(normalised(g, mean(g, IntList{2}, true), var(g, IntList{2}, Scalar(0), true),
                                 n.floatAttr("epsilon"), Tensor(), Tensor()),
                      x.sizes());
@@ -94,7 +93,10 @@ void lpNorm(NodeRun &n) {
   Tensor x = n.tensor(0);
   IntList axis{axisOf(n, n.intAttr("axis", -1), x.dim())};
   std::vector<int64_t> axes(axis.begin(), axis.end());
-  Tensor size = n.intAttr("p", 2) == 1 ? sum(abs(x), axes, true) : sqrt(sum(mul(x, x), axes, true));
+  int64_t p = n.intAttr("p", 2);
+  if (p != 1 && p != 2)
+    n.invalid("a norm of order " + std::to_string(p) + ", expected 1 or 2");
+  Tensor size = p == 1 ? sum(abs(x), axes, true) : sqrt(sum(mul(x, x), axes, true));
   n.set(where(eq(size, 0), numberLike(x, 0), div(x, size)));
 }
 
@@ -105,7 +107,7 @@ void dropout(NodeRun &n) {
   if (training && ratio != 0) {
     Tensor keep = ge(rand(x.sizes(), {}, DType::F32), ratio);
     n.set(where(keep, div(x, 1 - ratio), numberLike(x, 0)));
-    return n.set(1, keep);
+    return n.set(1, n.version() < 10 ? to(keep, x.dtype()) : keep);
   }
   n.setValue(0, n.value(0));
   if (n.wants(1)) // a mask; below opset 10 of the operand's type

@@ -8,7 +8,7 @@ const HandlerRow *findHandler(std::string_view domain, std::string_view op) {
     std::unordered_map<std::string_view, std::vector<const HandlerRow *>> t;
     for (Rows rows : {arithmeticRows(), comparisonRows(), activationRows(), shapeRows(), indexRows(), creationRows(),
                       reductionRows(), productRows(), normRows(), controlRows(), windowRows(), resampleRows(),
-                      recurrentRows(), quantRows(), orderRows(), statisticRows(), mathRows()})
+                      recurrentRows(), quantRows(), orderRows(), attentionRows(), statisticRows(), mathRows()})
       for (const HandlerRow &r : rows)
         t[r.op].push_back(&r);
     return t;

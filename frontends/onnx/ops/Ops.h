@@ -21,6 +21,7 @@ Rows resampleRows();
 Rows recurrentRows();
 Rows quantRows();
 Rows orderRows();
+Rows attentionRows();
 Rows statisticRows();
 Rows mathRows();
 

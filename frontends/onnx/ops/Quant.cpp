@@ -1,4 +1,5 @@
 #include "frontends/onnx/ops/Ops.h"
+#include <algorithm>
 
 namespace torchc::onnx {
 namespace {
@@ -20,7 +21,7 @@ Tensor spread(const NodeRun &n, const Tensor &v, const Tensor &x) {
   if (v.numel() == 1 && v.dim() <= 1)
     return reshape(v, {});
   int64_t axis = axisOf(n, n.intAttr("axis", 1), x.dim());
-  int64_t block = n.intAttr("block_size", 0);
+  int64_t block = std::min(n.intAttr("block_size", 0), std::max<int64_t>(x.sizes()[size_t(axis)], 1));
   if (block > 0) {
     if (v.dim() != x.dim())
       n.invalid("scales of blocks with " + std::to_string(v.dim()) + " dimensions, expected " +
@@ -46,7 +47,7 @@ Tensor quantised(const Tensor &x, const Tensor &scale, const Tensor &zero, DType
 void quantize(NodeRun &n) {
   Tensor x = n.tensor(0), zero = n.has(2) ? spread(n, n.tensor(2), x) : Tensor();
   int64_t asked = n.intAttr("output_dtype", 0);
-  DType t = zero ? zero.dtype() : asked ? dtypeOfOnnx(int32_t(asked), n.title()) : DType::U8;
+  DType t = zero ? zero.dtype() : asked ? n.dtypeAttr("output_dtype") : DType::U8;
   n.set(quantised(to(x, DType::F32), to(spread(n, n.tensor(1), x), DType::F32), zero, t, limitsOf(n, t)));
 }
 
@@ -55,7 +56,8 @@ void dequantize(NodeRun &n) {
   Tensor wide = to(x, DType::I32);
   if (n.has(2))
     wide = sub(wide, to(spread(n, n.tensor(2), x), DType::I32));
-  n.set(mul(to(wide, scale.dtype()), scale));
+  Tensor out = mul(to(wide, scale.dtype()), scale);
+  n.set(n.intAttr("output_dtype", 0) ? to(out, n.dtypeAttr("output_dtype")) : out);
 }
 
 void dynamicQuantize(NodeRun &n) {
@@ -65,19 +67,25 @@ void dynamicQuantize(NodeRun &n) {
   n.set(2, q.zero);
 }
 
+/// A scale or zero point of a matrix: one number, or one for each row or column.
+Tensor each(const Tensor &v, bool rows) {
+  if (v.numel() == 1)
+    return reshape(v, {});
+  return v.dim() == 1 && rows ? unsqueeze(v, 1) : v;
+}
 Tensor without(const NodeRun &n, size_t i, size_t zero, bool rows) {
   Tensor x = to(n.tensor(i), DType::I32);
   if (!n.has(zero))
     return x;
   Tensor z = to(n.tensor(zero), DType::I32);
-  return sub(x, z.dim() == 1 && z.numel() > 1 && rows ? unsqueeze(z, 1) : z.numel() == 1 ? reshape(z, {}) : z);
+  return sub(x, each(z, rows));
 }
 void matmulInteger(NodeRun &n) { n.set(matmul(without(n, 0, 2, true), without(n, 1, 3, false))); }
 
 void qlinearMatmul(NodeRun &n) {
-  auto centred = [&](size_t value, size_t zero) { return without(n, value, zero, false); };
-  Tensor exact = to(matmul(centred(0, 2), centred(3, 5)), DType::F32), zero = n.tensor(7);
-  Tensor scale = div(mul(n.tensor(1), n.tensor(4)), n.tensor(6));
+  Tensor exact = to(matmul(without(n, 0, 2, true), without(n, 3, 5, false)), DType::F32);
+  Tensor zero = each(n.tensor(7), true);
+  Tensor scale = div(mul(each(n.tensor(1), true), each(n.tensor(4), false)), each(n.tensor(6), true));
   n.set(quantised(mul(exact, scale), numberLike(exact, 1), zero, zero.dtype(), limitsOf(n, zero.dtype())));
 }
 

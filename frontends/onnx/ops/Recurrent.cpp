@@ -1,6 +1,6 @@
 // RNN, GRU, LSTM: one step for each element of the sequence, states kept where a sequence has ended.
 #include "frontends/onnx/ops/Ops.h"
-#include <array>
+#include <algorithm>
 #include <cctype>
 
 namespace torchc::onnx {
@@ -29,10 +29,10 @@ struct Activation {
     if (name == "hardsigmoid")
       return clamp(add(mul(x, alpha), beta), Scalar(0), Scalar(1));
     if (name == "elu")
-      return where(lt(x, 0), mul(sub(exp(x), 1), alpha), x);
+      return elu(x, alpha);
     if (name == "softsign")
       return div(x, add(abs(x), 1));
-    return log(add(exp(x), 1)); // softplus
+    return softplus(x);
   }
 };
 
@@ -91,11 +91,17 @@ struct Sequence {
 
   Sequence(NodeRun &n, int64_t gates) : gates(gates) {
     batchFirst = n.intAttr("layout", 0);
-    x = batchFirst ? transpose(n.tensor(0), 0, 1) : n.tensor(0);
-    if (x.dim() != 3 || n.tensor(2).dim() != 3)
+    if (n.tensor(0).dim() != 3 || n.tensor(1).dim() != 3 || n.tensor(2).dim() != 3)
       n.invalid("expected a sequence of rank 3 and weights of rank 3");
-    steps = x.sizes()[0], batch = x.sizes()[1], hidden = n.intAttr("hidden_size", n.tensor(2).sizes()[2]);
+    x = batchFirst ? transpose(n.tensor(0), 0, 1) : n.tensor(0);
+    IntList weights = n.tensor(2).sizes(); // [directions, gates * hidden, hidden], or the last two the other way round
+    steps = x.sizes()[0], batch = x.sizes()[1], hidden = std::min(weights[1], weights[2]);
+    if (std::max(weights[1], weights[2]) != gates * hidden || n.intAttr("hidden_size", hidden) != hidden)
+      n.invalid("hidden_size of " + std::to_string(n.intAttr("hidden_size", hidden)) + " with weights of " +
+                std::to_string(weights[1]) + " x " + std::to_string(weights[2]));
     std::string_view direction = n.textAttr("direction", "forward");
+    if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+      n.invalid("direction '" + std::string(direction) + "'");
     reverse = direction == "bidirectional" ? std::vector<bool>{false, true} : std::vector<bool>{direction == "reverse"};
     if (n.tensor(1).sizes()[0] != int64_t(reverse.size()))
       n.invalid("weights of " + std::to_string(n.tensor(1).sizes()[0]) + " directions, expected " +
@@ -228,6 +234,9 @@ void lstm(NodeRun &n) {
 void quantisedLstm(NodeRun &n) {
   Sequence s(n, 4);
   std::vector<Activation> f = activationsOf(n, {"sigmoid", "tanh", "tanh"}, s.reverse.size());
+  for (size_t i = 8; i < 12; i++)
+    if (!n.has(i))
+      n.invalid("input " + std::to_string(i) + " is missing");
   auto product = [&](const Quantised &q, size_t weight, size_t scale, int64_t d) {
     Tensor w = sub(to(Sequence::part(n, weight, d), DType::I32),
                    to(Sequence::part(n, scale + 1, d), DType::I32)); // one zero point, or one for each column

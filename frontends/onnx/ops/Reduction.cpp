@@ -40,20 +40,36 @@ Tensor average(const Tensor &x, IntList axes, bool keep) {
     count *= x.sizes()[size_t(a)];
   return div(total(x, axes, keep), count, std::string_view("trunc"));
 }
-Tensor largest(const Tensor &x, IntList axes, bool keep) { return x.dim() ? amax(x, axes, keep) : x; }
-Tensor smallest(const Tensor &x, IntList axes, bool keep) { return x.dim() ? amin(x, axes, keep) : x; }
+/// What nothing is larger than (least), or smaller than: the result over no elements.
+Scalar limitOf(DType t, bool least) {
+  if (isFloat(t))
+    return least ? -__builtin_inf() : __builtin_inf();
+  if (t == DType::Bool || t == DType::U8)
+    return int64_t(least ? 0 : t == DType::Bool ? 1 : 255);
+  int bits = int(itemSize(t)) * 8 - 1;
+  int64_t high = int64_t((uint64_t(1) << bits) - 1);
+  return least ? -high - 1 : high;
+}
+template <bool Largest> Tensor extreme(const Tensor &x, IntList axes, bool keep) {
+  if (!x.dim())
+    return x;
+  if (x.numel())
+    return Largest ? amax(x, axes, keep) : amin(x, axes, keep);
+  IntList shape = sum(x, axes, keep).sizes();
+  return full(shape, limitOf(x.dtype(), Largest), x.dtype());
+}
 Tensor norm1(const Tensor &x, IntList axes, bool keep) { return total(abs(x), axes, keep); }
 Tensor norm2(const Tensor &x, IntList axes, bool keep) { return to(sqrt(total(mul(x, x), axes, keep)), x.dtype()); }
 Tensor squares(const Tensor &x, IntList axes, bool keep) { return total(mul(x, x), axes, keep); }
-Tensor logOfSum(const Tensor &x, IntList axes, bool keep) { return log(total(x, axes, keep)); }
+Tensor logOfSum(const Tensor &x, IntList axes, bool keep) { return to(log(total(x, axes, keep)), x.dtype()); }
 Tensor logOfExps(const Tensor &x, IntList axes, bool keep) {
   if (!x.dim())
     return x;
-  Tensor top = amax(x, axes, true);
+  Tensor top = extreme<true>(x, axes, true);
   constexpr double inf = __builtin_inf();
   top = where(eq(abs(top), inf), 0, top); // all -inf: their sum is 0
   Tensor s = add(log(sum(exp(sub(x, top)), axes, true)), top);
-  return keep ? s : sum(s, axes, false);
+  return to(keep ? s : sum(s, axes, false), x.dtype());
 }
 
 template <Tensor (*F)(const Tensor &, std::optional<int64_t>, bool)> void position(NodeRun &n) {
@@ -69,12 +85,12 @@ template <Tensor (*F)(const Tensor &, std::optional<int64_t>, bool)> void positi
 }
 
 const HandlerRow rows[] = {
-    {"ReduceProd", reduce<productOf>},  {"ReduceSum", reduce<total>},
-    {"ReduceMean", reduce<average>},    {"ReduceMax", reduce<largest>},
-    {"ReduceMin", reduce<smallest>},    {"ReduceL1", reduce<norm1>},
-    {"ReduceL2", reduce<norm2>},        {"ReduceSumSquare", reduce<squares>},
-    {"ReduceLogSum", reduce<logOfSum>}, {"ReduceLogSumExp", reduce<logOfExps>},
-    {"ArgMax", position<argmax>},       {"ArgMin", position<argmin>},
+    {"ReduceProd", reduce<productOf>},     {"ReduceSum", reduce<total>},
+    {"ReduceMean", reduce<average>},       {"ReduceMax", reduce<extreme<true>>},
+    {"ReduceMin", reduce<extreme<false>>}, {"ReduceL1", reduce<norm1>},
+    {"ReduceL2", reduce<norm2>},           {"ReduceSumSquare", reduce<squares>},
+    {"ReduceLogSum", reduce<logOfSum>},    {"ReduceLogSumExp", reduce<logOfExps>},
+    {"ArgMax", position<argmax>},          {"ArgMin", position<argmin>},
 };
 
 } // namespace

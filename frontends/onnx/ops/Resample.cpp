@@ -210,6 +210,9 @@ void resize(NodeRun &n) {
   if ((sizes.empty() ? scales.size() : sizes.size()) != count || (!roi.empty() && roi.size() != 2 * count))
     n.invalid("expected one scale or size for each of " + std::to_string(count) + " axes");
   std::string_view policy = n.textAttr("keep_aspect_ratio_policy", "stretch");
+  DType type = x.dtype();
+  if (!isFloat(type) && o.mode != "nearest") // weights are fractions
+    x = to(x, DType::F64);
   for (int64_t &a : axes)
     a = axisOf(n, a, x.dim());
   if (!sizes.empty()) {
@@ -232,7 +235,7 @@ void resize(NodeRun &n) {
       continue;
     x = out == 0 ? narrow(x, axes[i], 0, 0) : resizeAxis(x, axes[i], tapsOf(o, in, out, scales[i], start, end), o);
   }
-  n.set(x);
+  n.set(to(x, type));
 }
 
 const HandlerRow rows[] = {{"Pad", pad}, {"Resize", resize}, {"Upsample", resize}};

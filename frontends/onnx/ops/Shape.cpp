@@ -151,6 +151,8 @@ void expandTo(NodeRun &n) {
 }
 
 void tile(NodeRun &n) {
+  if (n.version() < 6)
+    n.unsupported("version 1 of Tile");
   Tensor x = n.tensor(0);
   std::vector<int64_t> repeats = n.ints(1);
   if (int64_t(repeats.size()) != x.dim())
@@ -162,7 +164,8 @@ void tile(NodeRun &n) {
       continue;
     std::vector<int64_t> shape = sizesOf(x), wide = shape;
     wide.insert(wide.begin() + int64_t(i), repeats[i]);
-    shape[i] *= repeats[i];
+    if (__builtin_mul_overflow(shape[i], repeats[i], &shape[i]))
+      n.invalid("a repeat of " + std::to_string(repeats[i]));
     x = reshape(expand(unsqueeze(x, int64_t(i)), wide), shape);
   }
   n.set(x);
@@ -192,10 +195,12 @@ void depthToSpace(NodeRun &n) {
 void spaceToDepth(NodeRun &n) {
   Tensor x = n.tensor(0);
   int64_t b = n.intAttr("blocksize");
-  if (x.dim() != 4 || b < 1 || x.sizes()[2] % b || x.sizes()[3] % b)
+  if (x.dim() != 4 || b < 1 || b > INT32_MAX || x.sizes()[2] % b || x.sizes()[3] % b)
     n.invalid("expected 4 dimensions with height and width divisible by blocksize");
   int64_t N = x.sizes()[0], C = x.sizes()[1], H = x.sizes()[2] / b, W = x.sizes()[3] / b;
-  n.set(reshape(permute(reshape(x, {N, C, H, b, W, b}), {0, 3, 5, 1, 2, 4}), {N, C * b * b, H, W}));
+  bool crd = n.textAttr("mode", "DCR") == "CRD";
+  Tensor t = reshape(x, {N, C, H, b, W, b});
+  n.set(reshape(crd ? permute(t, {0, 1, 3, 5, 2, 4}) : permute(t, {0, 3, 5, 1, 2, 4}), {N, C * b * b, H, W}));
 }
 
 const HandlerRow rows[] = {

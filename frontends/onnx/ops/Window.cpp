@@ -10,6 +10,7 @@ using Conv = Tensor (*)(const Tensor &, const Tensor &, const OptTensor &, IntLi
 
 /// Geometry of a window over the spatial dimensions, from the attributes.
 struct Window {
+  static constexpr int64_t most = int64_t(1) << 31; // products and sums of two stay far from overflow
   Ints kernel, stride, dilation, before, after;
   size_t rank;
 
@@ -31,7 +32,6 @@ struct Window {
     Ints pads = list("pads", 2 * rank, 0);
     before.assign(pads.begin(), pads.begin() + int64_t(rank));
     after.assign(pads.begin() + int64_t(rank), pads.end());
-    constexpr int64_t most = int64_t(1) << 31; // products and sums of two stay far from overflow
     for (size_t i = 0; i < rank; i++)
       if (stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1 || std::max({stride[i], dilation[i], kernel[i]}) > most)
         n.invalid("strides, dilations and kernel sizes must be positive and at most 2^31");
@@ -39,6 +39,8 @@ struct Window {
       if (p < 0 || p > most)
         n.invalid("pads of " + std::to_string(p) + ", expected 0 to 2^31");
     std::string_view mode = n.textAttr("auto_pad", "NOTSET");
+    if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER")
+      n.invalid("auto_pad '" + std::string(mode) + "'");
     if (mode != "NOTSET" && !transposed)
       automatic(mode, x);
   }
@@ -112,6 +114,10 @@ void convTranspose(NodeRun &n) {
   Ints extra = n.intsAttr("output_padding", Ints(w.rank, 0)), shape = n.intsAttr("output_shape");
   if (extra.size() != w.rank || (!shape.empty() && shape.size() != w.rank))
     n.invalid("output_padding or output_shape with another number of entries than " + std::to_string(w.rank));
+  for (const Ints &list : {extra, shape})
+    for (int64_t v : list)
+      if (v < 0 || v > Window::most)
+        n.invalid("an output_padding or output_shape of " + std::to_string(v) + ", expected 0 to 2^31");
   std::string_view mode = n.textAttr("auto_pad", "NOTSET");
   for (size_t i = 0; i < w.rank; i++) {
     int64_t whole = w.stride[i] * (x.sizes()[2 + i] - 1) + extra[i] + w.reach(i);
@@ -131,7 +137,8 @@ void convTranspose(NodeRun &n) {
   auto *f = w.rank == 1 ? conv_transpose1d : w.rank == 2 ? conv_transpose2d : conv_transpose3d;
   Tensor y = f(x, weight, Tensor(), w.stride, none, none, group, w.dilation);
   for (size_t i = 0; i < w.rank; i++) {
-    int64_t axis = int64_t(2 + i), have = y.sizes()[2 + i], want = have + extra[i] - w.before[i] - w.after[i];
+    int64_t axis = int64_t(2 + i), have = y.sizes()[2 + i];
+    int64_t want = shape.empty() ? have + extra[i] - w.before[i] - w.after[i] : shape[i]; // behind it is padding
     if (want < 1)
       n.invalid("pads leave nothing of dimension " + std::to_string(axis));
     int64_t kept = std::min(have - w.before[i], want);
