@@ -192,8 +192,11 @@ def Torchc_Atan2Op : ElementwiseBinary<"atan2"> {
              Api<"arctan2(Tensor input, Tensor other) -> Tensor", allKinds>];
   let scalarF32 = atan2F32;
   let scalarF64 = atan2F64;
-  let vjp = [(op<"mul"> $g, (op<"div"> $y, (op<"add"> (op<"mul"> $x, $x), (op<"mul"> $y, $y)))),
-             (op<"mul"> $g, (op<"div"> (op<"neg"> $x), (op<"add"> (op<"mul"> $x, $x), (op<"mul"> $y, $y))))];
+  // 0 at the origin, as in PyTorch.
+  let vjp = [(op<"where"> (op<"eq"> (op<"add"> (op<"abs"> $x), (op<"abs"> $y)), "0.0"), "0.0",
+              (op<"mul"> $g, (op<"div"> $y, (op<"add"> (op<"mul"> $x, $x), (op<"mul"> $y, $y))))),
+             (op<"where"> (op<"eq"> (op<"add"> (op<"abs"> $x), (op<"abs"> $y)), "0.0"), "0.0",
+              (op<"mul"> $g, (op<"div"> (op<"neg"> $x), (op<"add"> (op<"mul"> $x, $x), (op<"mul"> $y, $y)))))];
 }
 def Torchc_HypotOp : ElementwiseBinary<"hypot"> {
   let summary = "sqrt(x^2 + y^2) without overflow on the way";

@@ -72,7 +72,14 @@ template <class B, class C> typename B::V extremumReduceVjp(B &b, const C &c, co
   return b.op(OpId::Div, {b.op(OpId::Mul, {restoreAxes(b, c, g), mask}), count});
 }
 
-/// g * (product of the others): the result / x without zeros, only at the zero with one, nowhere with more.
+/// +0 with the derivatives of factor * zero where `zero` is 0; a factor that isn't finite has none.
+template <class B> typename B::V zeroTimes(B &b, const typename B::V &factor, const typename B::V &zero) {
+  auto finite = b.op(OpId::Eq, {b.op(OpId::Sub, {factor, factor}), 0.0});
+  return b.op(OpId::Add, {b.op(OpId::Mul, {b.op(OpId::Where, {finite, factor, 0.0}), zero}), 0.0});
+}
+
+/// g * (product of the others): that of all but zeros / x, times the zeros among the others. Those of one or two are
+/// read from x, as their sum, so that they have derivatives; with three the second derivatives are 0, too.
 template <class B, class C> typename B::V prodVjp(B &b, const C &c, const typename B::V &g, int) {
   auto &x = c.operand(0);
   Attr keep = Attr::boolean(true);
@@ -80,8 +87,13 @@ template <class B, class C> typename B::V prodVjp(B &b, const C &c, const typena
   auto safe = b.op(OpId::Where, {zero, 1.0, x});
   auto count = b.op(OpId::Sum, {zero}, {c.attr(0), keep});
   auto product = b.op(OpId::Prod, {safe}, {c.attr(0), keep});
-  auto atZero = b.op(OpId::Where, {b.op(OpId::Eq, {count, 1.0}), product, 0.0});
-  auto elsewhere = b.op(OpId::Where, {b.op(OpId::Eq, {count, 0.0}), b.op(OpId::Div, {product, safe}), 0.0});
+  auto none = b.op(OpId::Eq, {count, 0.0}), one = b.op(OpId::Eq, {count, 1.0}), two = b.op(OpId::Eq, {count, 2.0});
+  auto zeros = b.op(OpId::Sum, {b.op(OpId::Where, {zero, x, 0.0})}, {c.attr(0), keep});
+  auto others = b.op(OpId::Sub, {zeros, b.op(OpId::Where, {zero, x, 0.0})});
+  auto atZero = b.op(OpId::Where, {one, product, b.op(OpId::Where, {two, zeroTimes(b, product, others), 0.0})});
+  auto slope = b.op(OpId::Div, {product, safe});
+  auto beside = b.op(OpId::Where, {one, zeroTimes(b, slope, zeros), 0.0});
+  auto elsewhere = b.op(OpId::Where, {none, slope, beside});
   return b.op(OpId::Mul, {restoreAxes(b, c, g), b.op(OpId::Where, {zero, atZero, elsewhere})});
 }
 
@@ -96,7 +108,8 @@ template <class B, class C> typename B::V cumsumVjp(B &b, const C &c, const type
   return b.op(OpId::Cumsum, {g}, {c.attr(0), Attr::boolean(!c.attr(1).i)});
 }
 
-/// Up to the first zero sum(g * y) / x from each element on; at it the same with that factor left out; 0 behind it.
+/// Up to the first zero sum(g * y) / x from each element on; at it the same with that factor left out; behind it that
+/// times the zero, so that it has a derivative, at the second zero with both left out.
 template <class B, class C> typename B::V cumprodVjp(B &b, const C &c, const typename B::V &g, int) {
   auto &x = c.operand(0);
   Attr back = Attr::boolean(!c.attr(1).i);
@@ -107,7 +120,15 @@ template <class B, class C> typename B::V cumprodVjp(B &b, const C &c, const typ
   auto before = b.op(OpId::Cumsum, {b.op(OpId::Mul, {g, c.result()})}, {c.attr(0), back});
   auto at = b.op(OpId::Cumsum, {b.op(OpId::Mul, {g, without})}, {c.attr(0), back});
   auto slope = b.op(OpId::Div, {before, b.op(OpId::Where, {zero, 1.0, x})});
-  auto behind = b.op(OpId::Where, {first, at, 0.0});
+  auto second = b.op(OpId::LogicalAnd, {zero, b.op(OpId::Eq, {zeros, 2.0})});
+  auto either = b.op(OpId::LogicalOr, {first, second});
+  auto withoutBoth = b.op(OpId::Cumprod, {b.op(OpId::Where, {either, 1.0, x})}, {c.attr(0), c.attr(1)});
+  auto atSecond = b.op(OpId::Cumsum, {b.op(OpId::Mul, {g, withoutBoth})}, {c.attr(0), back});
+  auto value = b.op(OpId::Cumsum, {b.op(OpId::Where, {first, x, 0.0})}, {c.attr(0), c.attr(1)}); // of the first zero
+  auto past = b.op(OpId::Where, {second, atSecond, b.op(OpId::Div, {at, b.op(OpId::Where, {zero, 1.0, x})})});
+  auto counts = b.op(OpId::LogicalOr, {second, b.op(OpId::Eq, {zeros, 1.0})});
+  auto later = b.op(OpId::Where, {counts, zeroTimes(b, past, value), 0.0});
+  auto behind = b.op(OpId::Where, {first, at, later});
   return b.op(OpId::Where, {b.op(OpId::Eq, {zeros, 0.0}), slope, behind});
 }
 

@@ -93,7 +93,9 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    difference = (x1.unsqueeze(-2) - x2.unsqueeze(-3)).abs()
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if p != 2:  # a square as it is: |d| has no second derivative at 0
+        difference = difference.abs()
     if p == 0:
         return (difference != 0).to(x1.dtype).sum(-1)
     if x1.shape[-1] == 0:
@@ -104,12 +106,12 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         return difference.sum(-1)
     total = (difference * difference if p == 2 else _power(difference, p)).sum(-1)
     # The root's slope at 0 is infinite; there the distance is a constant 0.
-    positive = total > 0
-    safe = _C.where(positive, total, 1.0)
-    return _C.where(positive, safe.sqrt() if p == 2 else _power(safe, 1.0 / p), total)
+    zero = total == 0
+    safe = _C.where(zero, 1.0, total)
+    return _C.where(zero, 0.0, safe.sqrt() if p == 2 else safe ** (1.0 / p))
 
 
 def _power(x, p: float):
     """x^p of numbers that aren't negative, with a gradient of 0 at 0."""
-    positive = x > 0
-    return _C.where(positive, _C.where(positive, x, 1.0) ** p, 0.0)
+    zero = x == 0
+    return _C.where(zero, 0.0, _C.where(zero, 1.0, x) ** p)

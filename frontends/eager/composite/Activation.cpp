@@ -34,7 +34,11 @@ Tensor softplusIn(const Tensor &x, double beta, double threshold) {
   return where(far, x, beta == 1 ? l : div(l, beta));
 }
 
-Tensor logSigmoidIn(const Tensor &x) { return sub(callOp(OpId::Minimum, {x, 0.0}), log1p(exp(neg(abs(x))))); }
+/// By one comparison, so that 0 has derivatives of every order.
+Tensor logSigmoidIn(const Tensor &x) {
+  Tensor negative = lt(x, 0);
+  return sub(where(negative, x, 0.0), log1p(exp(where(negative, x, neg(x)))));
+}
 
 } // namespace
 

@@ -368,8 +368,10 @@ Tensor logitOf(const Tensor &input, std::optional<double> eps, Out out) {
 Tensor sincOf(const Tensor &input, Out out) {
   return realFunction(input, out, [](const Tensor &x) {
     Tensor zero = callOp(OpId::Eq, {x, 0});
-    Tensor angle = mul(where(zero, 1.0, x), std::numbers::pi);
-    return where(zero, 1.0, callOp(OpId::Div, {callOp(OpId::Sin, {angle}), angle}));
+    Tensor angle = mul(where(zero, 1.0, x), std::numbers::pi), small = where(zero, x, 0.0);
+    // 1 at 0, with the curvature that its series has there.
+    Tensor top = sub(1.0, mul(mul(small, small), std::numbers::pi * std::numbers::pi / 6));
+    return where(zero, top, callOp(OpId::Div, {callOp(OpId::Sin, {angle}), angle}));
   });
 }
 
@@ -391,17 +393,21 @@ Tensor xlogyOfNumber(const Scalar &self, const Tensor &other) {
   return xTimesLog(fullTensor(Dims(), self, floatTypeOf(typeOf(self, other))), other, Out());
 }
 
-/// max + log(1 + exp(-distance)); equal infinities are at distance 0.
+/// max + log(1 + exp(-distance)); equal infinities are at distance 0. Equal numbers get the curvature that max and |d|
+/// lack there.
 static Tensor logAddExpBase(const Tensor &input, const Tensor &other, Out out, bool two) {
   if (!isFloat(typeOf(input, other)))
     unsupported("\"logaddexp\" not implemented for '" + std::string(torchName(typeOf(input, other))) + "'");
   return realFunction2(input, other, out, [&](const Operand &x, const Operand &y) {
-    Tensor distance = callOp(OpId::Abs, {where(callOp(OpId::Eq, {x, y}), 0.0, sub(x, y))});
+    Tensor same = callOp(OpId::Eq, {x, y}), apart = sub(x, y);
+    Tensor distance = callOp(OpId::Abs, {where(same, 0.0, apart)});
     Tensor e = callOp(two ? OpId::Exp2 : OpId::Exp, {callOp(OpId::Neg, {distance})});
     Tensor l = callOp(OpId::Log1p, {e});
     if (two)
       l = mul(l, std::numbers::log2e);
-    return add(callOp(OpId::Maximum, {x, y}), l);
+    Tensor zero = where(callOp(OpId::Eq, {apart, 0.0}), apart, 0.0);
+    Tensor curve = mul(mul(zero, zero), (two ? std::numbers::ln2 : 1) / 8);
+    return add(callOp(OpId::Maximum, {x, y}), add(l, curve));
   });
 }
 /// The same from the operand with the larger real part.
@@ -429,6 +435,8 @@ Tensor polygammaMethod(const Tensor &input, int64_t n, Out out) { return polygam
 Tensor multivariateLgamma(const Tensor &input, int64_t p, Out out) {
   if (p < 1)
     fail("p has to be greater than or equal to 1");
+  if (p > int64_t(1) << 24) // PyTorch asks for the terms' memory
+    fail(ErrorKind::Memory, "mvlgamma(): not enough memory for " + std::to_string(p) + " terms");
   return realFunction(input, out, [&](const Tensor &x) {
     Tensor total = callOp(OpId::Lgamma, {x});
     for (int64_t i = 1; i < p; i++)

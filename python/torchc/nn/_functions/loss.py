@@ -157,8 +157,10 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     if beta == 0.0:
         return l1_loss(input, target, reduction=reduction)
     _warn_of_sizes("smooth_l1_loss", input, target)
-    d = (input - target).abs()
-    return _reduced(_C.where(d < beta, d * d * 0.5 / beta, d - 0.5 * beta), reduction)
+    difference = input - target  # squared as it is: |d| has no second derivative at 0
+    d = difference.abs()
+    terms = _C.where(d < beta, difference * difference * 0.5 / beta, d - 0.5 * beta)
+    return _reduced(terms, reduction)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
@@ -167,8 +169,9 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _warn_of_sizes("huber_loss", input, target)
-    d = (input - target).abs()
-    terms = _C.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    difference = input - target  # squared as it is: |d| has no second derivative at 0
+    d = difference.abs()
+    terms = _C.where(d <= delta, difference * difference * 0.5, (d - 0.5 * delta) * delta)
     return _weighted(terms, weight, reduction, input.size())
 
 
