@@ -245,8 +245,9 @@ Tensor pixelShuffle(const Tensor &input, int64_t factor) {
   if (factor <= 0)
     fail("pixel_shuffle expects a positive upscale_factor, but got " + std::to_string(factor));
   Dims lead(input->sizes(), r - 3);
-  int64_t c = input->sizes()[r - 3], h = input->sizes()[r - 2], w = input->sizes()[r - 1], square = factor * factor;
-  if (c % square)
+  int64_t c = input->sizes()[r - 3], h = input->sizes()[r - 2], w = input->sizes()[r - 1];
+  auto square = int64_t(std::min<__int128>(__int128(factor) * factor, INT64_MAX));
+  if (c % square || factor > INT32_MAX)
     fail("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
          "input.size(-3)=" +
          std::to_string(c) + " is not divisible by " + std::to_string(square));
@@ -267,7 +268,7 @@ Tensor pixelUnshuffle(const Tensor &input, int64_t factor) {
   if (factor <= 0)
     fail("pixel_unshuffle expects a positive downscale_factor, but got " + std::to_string(factor));
   int64_t c = input->sizes()[n], h = input->sizes()[r - 2], w = input->sizes()[r - 1];
-  if (h % factor || w % factor)
+  if (h % factor || w % factor || factor > INT32_MAX)
     fail("pixel_unshuffle expects height and width to be divisible by downscale_factor, but input.size(-2)=" +
          std::to_string(h) + " and input.size(-1)=" + std::to_string(w) + " are not both divisible by " +
          std::to_string(factor));

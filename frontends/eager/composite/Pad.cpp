@@ -132,9 +132,12 @@ Windows windowsOf(const char *op, const int64_t *size, IntList kernel, IntList d
     w.size[i] = size[i];
     if (w.kernel[i] <= 0 || w.dilation[i] <= 0 || w.stride[i] <= 0 || w.padding[i] < 0)
       fail(std::string(op) + "(): expected kernel_size, dilation and stride above zero and padding of at least zero");
-    w.count[i] = (w.padded(i) - w.dilation[i] * (w.kernel[i] - 1) - 1) / w.stride[i] + 1;
-    if (w.padded(i) < w.dilation[i] * (w.kernel[i] - 1) + 1)
-      w.count[i] = 0;
+    __int128 reach = __int128(w.dilation[i]) * (w.kernel[i] - 1) + 1,
+             room = __int128(w.size[i]) + __int128(2) * w.padding[i];
+    if (room > INT32_MAX)
+      fail(ErrorKind::Memory,
+           std::string(op) + "(): not enough memory for a padding of " + std::to_string(w.padding[i]));
+    w.count[i] = room < reach ? 0 : int64_t((room - reach) / w.stride[i]) + 1;
   }
   if (!w.count[0] || !w.count[1])
     fail(std::string(op) +

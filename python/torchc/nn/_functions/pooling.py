@@ -256,6 +256,10 @@ def _fractional(n, input, kernel_size, output_size, output_ratio, return_indices
     if output_size is None:
         output_size = [int(s * r) for s, r in zip(spatial, _many(output_ratio, n))]
     goal = _many(output_size, n)
+    if min(kernel) < 1 or min(goal) < 1:
+        raise RuntimeError(
+            f"fractional_max_pool{n}d(): expected kernel and output sizes above zero, got {kernel} and {goal}"
+        )
     for size, out, k in zip(spatial, goal, kernel):
         if out + k - 1 > size:
             raise RuntimeError(
