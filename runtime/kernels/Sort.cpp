@@ -221,25 +221,72 @@ void search(const void *boundaries, int64_t n, bool shared, const void *values, 
 
 namespace {
 
-/// The same where all keys of a row of 64-bit integers lie within 32 bits: sorted as their distances to the least, in words
-/// that hold the place too. False: they don't.
-template <class T>
-bool orderNear(const T *x, int64_t n, int64_t stride, bool flip, int64_t count, Wide *memory, int64_t *out,
-               int64_t step) {
+/// What the 64-bit keys of a row have in common: their distances from the least of them reach `most` and are multiples of
+/// 2^zeros.
+struct KeyRange {
   uint64_t least = ~uint64_t(0), most = 0;
+  int zeros = 0;
+  int width() const { return std::bit_width(most) - zeros; }
+};
+
+template <class T> KeyRange rangeOf(const T *x, int64_t n, int64_t stride) {
+  KeyRange r;
+  uint64_t bits = 0;
   for (int64_t i = 0; i < n; i++) {
     uint64_t key = keyOf(x[i * stride]);
-    least = std::min(least, key);
-    most = std::max(most, key);
+    r.least = std::min(r.least, key);
+    r.most = std::max(r.most, key);
+    bits |= key ^ uint64_t(keyOf(x[0]));
   }
-  if (n >> 32 || (most - least) >> 32)
+  r.most -= r.least;
+  r.zeros = bits ? std::countr_zero(bits) : 0; // where all agree, distances are zero as well
+  return r;
+}
+
+/// Puts entries in order of which only the first 32 digits of their keys have been sorted. False: too many share those.
+template <class T> bool orderRuns(const T *x, int64_t n, int64_t stride, bool flip, uint64_t *words, Wide *room) {
+  for (int64_t from = 0, to; from < n; from = to) {
+    for (to = from + 1; to < n && keyBits(words[to]) == keyBits(words[from]);)
+      to++;
+    int64_t length = to - from;
+    if (length == 1)
+      continue;
+    if (length > n / 2)
+      return false;
+    for (int64_t i = 0; i < length; i++) {
+      int64_t place = placeOf(words[from + i]);
+      uint64_t key = keyOf(x[place * stride]);
+      room[i] = {flip ? ~key : key, uint64_t(place)};
+    }
+    if (std::is_sorted(room, room + length)) // equal ones: they stand by place
+      continue;
+    order(room, room + length, length, length, 64);
+    for (int64_t i = 0; i < length; i++)
+      words[from + i] = keyBits(words[from]) << 32 | room[i].place;
+  }
+  return true;
+}
+
+/// argsort of a row of 64-bit values by words of 32 digits of the key and the place, half as long as the others; where
+/// there are more digits, runs with the same ones follow. `memory`: 2 n entries. False: that isn't the way for this row.
+template <class T>
+bool orderWords(const T *x, int64_t n, int64_t stride, bool flip, int64_t count, Wide *memory, int64_t *out,
+                int64_t step) {
+  if (n >> 32 || n < 2)
     return false;
+  KeyRange range = rangeOf(x, n, stride);
+  bool exact = range.width() <= 32;
+  if (!exact && (count < n || n < radixFrom))
+    return false;
+  int shift = exact ? range.zeros : std::bit_width(range.most) - 32;
   uint64_t *words = &memory->key;
   for (int64_t i = 0; i < n; i++) {
-    uint64_t key = keyOf(x[i * stride]);
-    words[i] = entry(static_cast<uint64_t *>(nullptr), flip ? most - key : key - least, i);
+    uint64_t key = keyOf(x[i * stride]) - range.least;
+    words[i] = entry(static_cast<uint64_t *>(nullptr), (flip ? range.most - key : key) >> shift, i);
   }
-  order(words, words + n, n, count, std::bit_width(most - least));
+  order(words, words + n, n, count, exact ? range.width() : 32);
+  if (!exact && !orderRuns(x, n, stride, flip, words, memory + n))
+    return false;
   for (int64_t i = 0; i < count; i++)
     out[i * step] = placeOf(words[i]);
   return true;
@@ -255,8 +302,8 @@ KernelStatus argsort(DType dtype, const void *x, SortShape s, bool descending, i
     int64_t room = few ? selectRoom(count) : 2 * s.size;
     return forRows<T>(x, s, room, [&](auto *data, auto *scratch, const T *row, int64_t outer, int64_t inner) {
       int64_t *to = out + outer * count * s.inner + inner;
-      if constexpr (std::is_same_v<T, int64_t>)
-        if (!few && orderNear(row, s.size, s.inner, descending, count, data, to, s.inner))
+      if constexpr (width == 64)
+        if (!few && orderWords(row, s.size, s.inner, descending, count, data, to, s.inner))
           return;
       if (few)
         select(row, s.size, s.inner, descending, count, data);

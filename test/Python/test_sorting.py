@@ -63,28 +63,44 @@ def test_sort_is_stable(dtype: str, shape: tuple[int, ...], descending: bool) ->
     assert torch.equal(torch.argsort(torch.from_numpy(a.copy()), dim, descending), places)
 
 
-@pytest.mark.parametrize("descending", [False, True])
-def test_sort_of_integers_near_and_far(descending: bool) -> None:
-    """Rows whose values lie within 32 bits of each other take another way than others; here both, and at its border."""
-    rng = np.random.default_rng(3)
+def rows_of_64_bits(n: int, seed: int) -> list[np.ndarray]:
+    """Integers and doubles by how far their order's bits reach, and how many share the upper ones."""
+    rng = np.random.default_rng(seed)
     ends = np.iinfo(np.int64)
-    for low, high in (
+    limits = [
         (0, 1),
         (-3, 4),
         (ends.max - 500, ends.max),
         (ends.min, ends.min + 500),
         (-5, 2**32 - 5),
-        (-5, 2**32 - 6),
-        (ends.min, ends.max),
-    ):
-        for n in (1, 2, 150, 3000, 20000):
-            a = rng.integers(low, high, (2, n), endpoint=True)
-            a[0, 0], a[0, -1] = high, low
-            values, places = torch.sort(torch.from_numpy(a), 1, descending)
-            expected = stable_order(a, 1, descending)
-            np.testing.assert_array_equal(places.numpy(), expected)
-            half = torch.from_numpy(a).topk(n // 2 + 1, 1, largest=descending)
-            np.testing.assert_array_equal(half.indices.numpy(), expected[:, : n // 2 + 1])
+    ]
+    limits += [(-5, 2**32 - 6), (-5, 2**40), (ends.min, ends.max)]
+    rows = [rng.integers(low, high, n, endpoint=True) for low, high in limits]
+    for row, pair in zip(rows, limits):
+        row[0], row[-1] = pair
+    few = rng.integers(0, 2**60, 5)
+    rows.append(few[rng.integers(0, 5, n)])  # equal ones in every run
+    rows.append(
+        (rng.integers(0, 3, n) << 50) + rng.integers(0, 7, n)
+    )  # long runs that are to be sorted
+    rows.append((np.arange(n) == 0) * 2**60 + rng.integers(0, 9, n))  # nearly one run
+    rows.append(rng.integers(-30, 30, n) << 40)  # zeros below
+    rows += [rng.standard_normal(n), rng.uniform(1, 1 + 1e-9, n), rng.integers(-50, 50, n) / 8.0]
+    rows.append(np.where(rng.random(n) < 0.3, np.nan, rng.standard_normal(n)))
+    rows.append(np.where(rng.random(n) < 0.3, -0.0, rng.integers(-1, 2, n) * 1e300))
+    return rows
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 150, 3000, 20000])
+def test_sort_of_64_bits_near_and_far(n: int, descending: bool) -> None:
+    for a in rows_of_64_bits(n, n):
+        values, places = torch.sort(torch.from_numpy(a.copy()), 0, descending)
+        expected = stable_order(a, 0, descending)
+        np.testing.assert_array_equal(places.numpy(), expected)
+        np.testing.assert_array_equal(values.numpy(), a[expected])
+        half = torch.from_numpy(a.copy()).topk(n // 2 + 1, 0, largest=descending)
+        np.testing.assert_array_equal(half.indices.numpy(), expected[: n // 2 + 1])
 
 
 def test_sort_of_bfloat16_and_of_any_layout() -> None:
