@@ -2,6 +2,7 @@
 #include "frontends/eager/Api.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/onnx/Builder.h"
+#include <optional>
 
 namespace torchc::onnx {
 
@@ -185,6 +186,18 @@ std::vector<Value> Program::runBlock(Block &b, std::vector<Value> inputs, Frame 
   return out;
 }
 
+/// Errors name the node.
+static void runNamed(const HandlerRow &handler, NodeRun &run) {
+  try {
+    handler.run(run);
+  } catch (const Error &e) {
+    std::string_view text = e.what();
+    if (text.find("ONNX node") != text.npos)
+      throw;
+    fail(e.kind(), run.title() + ": " + std::string(text));
+  }
+}
+
 void Program::runStep(Step &s, Frame &frame) {
   auto put = [&](std::vector<Value> results) {
     for (size_t i = 0; i < s.outputs.size() && i < results.size(); i++)
@@ -211,22 +224,11 @@ void Program::runStep(Step &s, Frame &frame) {
   if ((s.handler->flags & Random) || !s.graphs.empty())
     known = Known::No;
   NodeRun run(*this, s, frame, std::move(in));
-  auto call = [&] {
-    try {
-      s.handler->run(run);
-    } catch (const Error &e) {
-      std::string_view text = e.what();
-      if (text.find("ONNX node") != text.npos)
-        throw;
-      fail(e.kind(), run.title() + ": " + std::string(text));
-    }
-  };
-  if (known == Known::No || (wantsGrad && !sizesOnly)) {
-    call();
-  } else { // what doesn't depend on the inputs' numbers is no part of a recorded program
-    InternalGuard quiet;
-    call();
-  }
+  std::optional<InternalGuard> quiet; // what doesn't depend on the inputs' numbers is no part of a recorded program
+  if (known != Known::No && (!wantsGrad || sizesOnly))
+    quiet.emplace();
+  runNamed(*s.handler, run);
+  quiet.reset();
   std::vector<Value> results = run.takeResults();
   for (Value &v : results) {
     if (s.graphs.empty())

@@ -3,6 +3,7 @@
 import copy
 import gc
 import threading
+import weakref
 
 import pytest
 
@@ -474,8 +475,10 @@ def test_collected():
     fn = torch.compile(lambda x: x + 1)
     fn.me = fn
     fn(t(1.0))
+    gone = weakref.ref(fn)
     del fn
     gc.collect()
+    assert gone() is None
 
 
 @needs_compiler

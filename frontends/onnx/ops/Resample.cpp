@@ -183,8 +183,7 @@ Tensor resizeAxis(const Tensor &x, int64_t axis, const Taps &t, const ResizeOpti
   return where(gt(weights(mask, x, axis), 0), numberLike(x, o.outside), sum);
 }
 
-void resize(NodeRun &n) {
-  Tensor x = n.tensor(0);
+ResizeOptions optionsOf(const NodeRun &n) {
   bool upsample = n.version() < 11; // Upsample and the first Resize
   ResizeOptions o{n.textAttr("mode", "nearest"),
                   upsample ? "asymmetric" : n.textAttr("coordinate_transformation_mode", "half_pixel"),
@@ -197,43 +196,67 @@ void resize(NodeRun &n) {
     o.mode = "linear";
   if (o.mode != "nearest" && o.mode != "linear" && o.mode != "cubic")
     n.unsupported("mode '" + std::string(o.mode) + "'");
+  return o;
+}
+
+/// What becomes of the dimension `axis`.
+struct Extent {
+  int64_t axis, in, out;
+  double scale, start, end;
+};
+
+std::vector<Extent> extentsOf(const NodeRun &n, const Tensor &x, bool crops) {
+  bool upsample = n.version() < 11;
   size_t scaleInput = upsample ? 1 : 2;
   std::vector<double> scales = n.hasAttr("scales") ? n.floatsAttr("scales")
                                : n.has(scaleInput) ? n.numbers(scaleInput)
                                                    : std::vector<double>();
   std::vector<int64_t> sizes = !upsample && n.has(3) ? n.ints(3) : std::vector<int64_t>(), axes = n.intsAttr("axes");
-  std::vector<double> roi = o.coordinates == "tf_crop_and_resize" ? n.numbers(1) : std::vector<double>();
+  std::vector<double> roi = crops ? n.numbers(1) : std::vector<double>();
   if (axes.empty())
     for (int64_t i = 0; i < x.dim(); i++)
       axes.push_back(i);
   size_t count = axes.size();
   if ((sizes.empty() ? scales.size() : sizes.size()) != count || (!roi.empty() && roi.size() != 2 * count))
     n.invalid("expected one scale or size for each of " + std::to_string(count) + " axes");
+  std::vector<Extent> all;
+  for (size_t i = 0; i < count; i++) {
+    Extent e{axisOf(n, axes[i], x.dim()), 0, 0, 0, roi.empty() ? 0 : roi[i], roi.empty() ? 1 : roi[count + i]};
+    e.in = x.sizes()[size_t(e.axis)];
+    e.scale = sizes.empty() ? scales[i] : double(sizes[i]) / double(e.in);
+    e.out = sizes.empty() ? 0 : sizes[i];
+    all.push_back(e);
+  }
   std::string_view policy = n.textAttr("keep_aspect_ratio_policy", "stretch");
+  auto less = [](const Extent &a, const Extent &b) { return a.scale < b.scale; };
+  if (!sizes.empty() && policy != "stretch") {
+    double one = (policy == "not_larger" ? *std::min_element(all.begin(), all.end(), less)
+                                         : *std::max_element(all.begin(), all.end(), less))
+                     .scale;
+    for (Extent &e : all)
+      e.scale = one, e.out = int64_t(std::floor(one * double(e.in) + 0.5));
+  }
+  for (Extent &e : all) {
+    if (!(e.scale >= 1e-6) || e.scale > 1e6)
+      n.invalid("a scale of " + std::to_string(e.scale));
+    e.out = sizes.empty() ? int64_t(std::floor(double(e.in) * e.scale)) : e.out;
+  }
+  return all;
+}
+
+void resize(NodeRun &n) {
+  Tensor x = n.tensor(0);
   DType type = x.dtype();
+  ResizeOptions o = optionsOf(n);
+  bool crops = o.coordinates == "tf_crop_and_resize";
+  std::vector<Extent> extents = extentsOf(n, x, crops);
   if (!isFloat(type) && o.mode != "nearest") // weights are fractions
     x = to(x, DType::F64);
-  for (int64_t &a : axes)
-    a = axisOf(n, a, x.dim());
-  if (!sizes.empty()) {
-    for (size_t i = 0; i < count; i++)
-      scales.resize(count), scales[i] = double(sizes[i]) / double(x.sizes()[size_t(axes[i])]);
-    if (policy != "stretch") {
-      double one = policy == "not_larger" ? *std::min_element(scales.begin(), scales.end())
-                                          : *std::max_element(scales.begin(), scales.end());
-      for (size_t i = 0; i < count; i++)
-        scales[i] = one, sizes[i] = int64_t(std::floor(one * double(x.sizes()[size_t(axes[i])]) + 0.5));
-    }
-  }
-  for (size_t i = 0; i < count; i++) {
-    int64_t in = x.sizes()[size_t(axes[i])];
-    if (!(scales[i] >= 1e-6) || scales[i] > 1e6)
-      n.invalid("a scale of " + std::to_string(scales[i]));
-    int64_t out = sizes.empty() ? int64_t(std::floor(double(in) * scales[i])) : sizes[i];
-    double start = roi.empty() ? 0 : roi[i], end = roi.empty() ? 1 : roi[count + i];
-    if (scales[i] == 1 && out == in && roi.empty())
+  for (const Extent &e : extents) {
+    if (e.scale == 1 && e.out == e.in && !crops)
       continue;
-    x = out == 0 ? narrow(x, axes[i], 0, 0) : resizeAxis(x, axes[i], tapsOf(o, in, out, scales[i], start, end), o);
+    x = e.out == 0 ? narrow(x, e.axis, 0, 0)
+                   : resizeAxis(x, e.axis, tapsOf(o, e.in, e.out, e.scale, e.start, e.end), o);
   }
   n.set(to(x, type));
 }
