@@ -307,16 +307,18 @@ std::vector<Tensor> unravelIndex(const Tensor &indices, IntList shape) {
     fail(ErrorKind::Type, "expected 'indices' to be integer dtype, but got " + typeText(indices));
   std::vector<Tensor> out(shape.size());
   Tensor seen = observed(as(indices, DType::I64), "unravel_index");
-  int64_t total = 1;
+  __int128 total = 1; // as good as any beyond 64 bits
   for (int64_t s : shape) {
     if (s < 0)
       fail(ErrorKind::Value, "'shape' cannot have negative values");
-    total *= s;
+    if (!s && indices->numel)
+      fail(ErrorKind::Value, "'shape' cannot have zero dimensions when 'indices' is non-empty");
+    total = std::min<__int128>(total * s, __int128(1) << 63);
   }
   std::vector<int64_t> rest(reinterpret_cast<int64_t *>(seen->data),
                             reinterpret_cast<int64_t *>(seen->data) + seen->numel);
   for (int64_t &v : rest)
-    v = total ? ((v % total) + total) % total : 0;
+    v = total ? int64_t(((v % total) + total) % total) : 0;
   for (size_t k = shape.size(); k-- > 0;) {
     std::vector<int64_t> at(rest.size());
     for (size_t i = 0; i < rest.size(); i++) {

@@ -60,11 +60,48 @@ Tensor uniformOf(Dims dims, DType t, const OptGenerator &generator, uint8_t devi
   return Draw(generator).uniform(dims, t, device);
 }
 
+/// Numbers that the type holds exactly: up to 2^24 in f32.
+int64_t lastExact(DType t) {
+  switch (t) {
+  case DType::Bool: return 1;
+  case DType::U8: return 255;
+  case DType::F16: return 1 << 11;
+  case DType::BF16: return 1 << 8;
+  case DType::F32: return 1 << 24;
+  case DType::F64: return int64_t(1) << 53;
+  default: return std::numeric_limits<int64_t>::max() >> (64 - 8 * int(itemSize(t)));
+  }
+}
+/// PyTorch's name of the type in messages, and its largest number.
+struct Bound {
+  const char *name;
+  double most;
+};
+Bound boundOf(DType t) {
+  switch (t) {
+  case DType::Bool: return {"bool", 1};
+  case DType::U8: return {"unsigned char", 255};
+  case DType::I8: return {"signed char", 127};
+  case DType::I16: return {"short int", 32767};
+  case DType::I32: return {"int", 2147483647};
+  case DType::F16: return {"c10::Half", 65504};
+  default: return {"", std::numeric_limits<double>::infinity()};
+  }
+}
+void needBounds(int64_t from, int64_t last, DType t) {
+  Bound b = boundOf(t);
+  double least = t == DType::Bool || t == DType::U8 ? 0 : isFloat(t) ? -b.most : -b.most - 1;
+  for (bool end : {false, true})
+    if (double v = double(end ? last : from); v < least || v > b.most)
+      fail(std::string(end ? "to - 1" : "from") + " is out of bounds for " + b.name);
+}
+
 Tensor drawIntegers(const Dims &dims, int64_t low, int64_t high, DType t, const OptGenerator &generator,
                     uint8_t device) {
   if (low >= high)
     fail("random_ expects 'from' to be less than 'to', but got from=" + std::to_string(low) +
          " >= to=" + std::to_string(high));
+  needBounds(low, high - 1, t);
   return as(Draw(generator).integers(dims, low, uint64_t(high) - uint64_t(low), device), t);
 }
 
@@ -129,22 +166,14 @@ Tensor randPerm(int64_t n, const OptGenerator &generator, std::optional<DType> d
                 bool grad) {
   if (n < 0)
     fail("n must be non-negative, got " + std::to_string(n));
+  DType t = dtype.value_or(DType::I64);
+  if (int64_t most = lastExact(t); isFloat(t) ? n - 1 > most : n > most)
+    fail("n cannot be greater than " + std::to_string(isFloat(t) ? most + 1 : most) + " for " +
+         std::string(torchName(t)) + ", got " + std::to_string(n));
   Tensor keys = Draw(generator).integers(Dims({n}), std::numeric_limits<int64_t>::min(), 0, deviceKind(device));
-  return withGrad(as(argsortDim(keys, 0, false, true), dtype.value_or(DType::I64)), grad);
+  return withGrad(as(argsortDim(keys, 0, false, true), t), grad);
 }
 
-/// Numbers that the type holds exactly: up to 2^24 in f32.
-static int64_t lastExact(DType t) {
-  switch (t) {
-  case DType::Bool: return 1;
-  case DType::U8: return 255;
-  case DType::F16: return 1 << 11;
-  case DType::BF16: return 1 << 8;
-  case DType::F32: return 1 << 24;
-  case DType::F64: return int64_t(1) << 53;
-  default: return std::numeric_limits<int64_t>::max() >> (64 - 8 * int(itemSize(t)));
-  }
-}
 static Tensor randomBetween(const Tensor &input, int64_t from, int64_t to, const OptGenerator &generator, Out out) {
   return deliver(drawIntegers(input->dims(), from, to, input->dtype, generator, input->device), out);
 }
@@ -171,14 +200,18 @@ static void needProbability(double p, const char *op) {
   if (!(p >= 0 && p <= 1))
     fail(std::string(op) + " expects p to be in [0, 1], but got p=" + text(p));
 }
+/// Programs that are recorded don't read the numbers.
+static void needProbabilities(const Tensor &p) {
+  if (p->device || !p->numel || (threadState.modes.flags & (FlagRecording | FlagRetracing)))
+    return;
+  InternalGuard quiet;
+  Tensor bad = callOp(OpId::LogicalOr, {callOp(OpId::Lt, {p, 0}), callOp(OpId::Gt, {p, 1})});
+  if (item(anyDims(bad, {}, false)).toBool())
+    fail("Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
+}
 Tensor bernoulliTensor(const Tensor &input, const OptGenerator &generator, Out out) {
   needFloat(input->dtype, "bernoulli_tensor_cpu_p_");
-  if (!input->device && input->numel && !(threadState.modes.flags & (FlagRecording | FlagRetracing))) {
-    InternalGuard quiet;
-    Tensor bad = callOp(OpId::LogicalOr, {callOp(OpId::Lt, {input, 0}), callOp(OpId::Gt, {input, 1})});
-    if (item(anyDims(bad, {}, false)).toBool())
-      fail("Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
-  }
+  needProbabilities(input);
   Tensor u = Draw(generator).uniform(input->dims(), input->dtype, input->device);
   return deliver(as(belowProbability(u, detached(input)), input->dtype), out);
 }
@@ -192,6 +225,7 @@ Tensor bernoulliNumber(const Tensor &input, double p, const OptGenerator &genera
   return trials(input, fullTensor(Dims(), p, t, input->device), generator, out);
 }
 Tensor bernoulliGiven(const Tensor &input, const Tensor &p, const OptGenerator &generator, Out out) {
+  needProbabilities(p);
   return trials(input, detached(p), generator, out);
 }
 
