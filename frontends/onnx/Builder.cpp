@@ -66,11 +66,11 @@ void Builder::addStep(const Node &n, Scope &scope) {
   int64_t opset = scope.opsetOf(n.domain);
   s.schema = function ? nullptr : findSchema(n.domain, n.op, opset);
   s.handler = function ? nullptr : findHandler(n.domain, n.op);
-  bool isOurs = s.schema || !(n.domain.empty() || n.domain == "ai.onnx"); // other domains have no schemas here
-  if (!function && (!s.handler || !isOurs))
-    fail(s.schema ? ErrorKind::NotImplemented : ErrorKind::Value,
+  bool exists = s.schema || !(n.domain.empty() || n.domain == "ai.onnx"); // other domains have no schemas here
+  if (!function && (!s.handler || !exists))
+    fail(exists ? ErrorKind::NotImplemented : ErrorKind::Value,
          titleOf(n) + ": " +
-             (s.schema ? "torchc doesn't have this operator" : "no such operator in opset " + std::to_string(opset)) +
+             (exists ? "torchc doesn't have this operator" : "no such operator in opset " + std::to_string(opset)) +
              " (byte " + std::to_string(n.offset) + " of the file)");
   if (s.schema) {
     checkCount(n, "inputs", n.inputs.size(), s.schema->minInputs, s.schema->maxInputs);

@@ -13,7 +13,8 @@ std::unique_ptr<Program> Program::load(MappedFile bytes, const std::string &fold
   std::string_view all = p->bytes.bytes();
   p->file = readModel(Bytes(all.data(), all.size()));
   int64_t newest = newestOpset(), opset = p->opset();
-  if (opset < 1 || opset > newest)
+  bool named = opset || p->file.opsets.empty(); // a model of another domain's operators needs none
+  if (opset < 0 || opset > newest || (named && opset < 1))
     fail(ErrorKind::Value, "ONNX: opset " + std::to_string(opset) + ", expected 1 to " + std::to_string(newest));
   InternalGuard quiet; // constants are no part of a program that is being recorded
   p->main = Builder(*p).build(p->file.graph, nullptr, p->file.opsets);

@@ -286,3 +286,15 @@ def test_what_has_no_meaning_is_refused(text: str) -> None:
     with pytest.raises((ValueError, NotImplementedError)) as error:
         _run(node, {"x": x}, opset=23, **constants)
     assert text in str(error.value) and "ONNX node" in str(error.value)
+
+
+def test_domains_that_torchc_lacks_are_named() -> None:
+    """A model needn't import ONNX's own operators."""
+    node = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml")
+    info = [INFO("x", F32, [2])], [INFO("y", F32, [2])]
+    opsets = [helper.make_opsetid("ai.onnx.ml", 1)]
+    model = helper.make_model(helper.make_graph([node], "g", *info), opset_imports=opsets)
+    with pytest.raises(
+        NotImplementedError, match="ai.onnx.ml.Binarizer.*doesn't have this operator"
+    ):
+        torch.onnx.load(model.SerializeToString())
