@@ -137,3 +137,45 @@ def test_ensembles() -> None:
     close(vmap(call)(parameters), torch.stack([m(x) for m in models]))
     with pytest.raises(RuntimeError, match="at least one"):
         torch.func.stack_module_state([])
+
+
+def test_results_belong_to_the_graph_of_what_the_function_closes_over() -> None:
+    w, x = torch.tensor(3.0, requires_grad=True), torch.ones(2)
+    found = {
+        "grad": grad(lambda x: (w * x**2).sum())(x),
+        "vjp": vjp(lambda x: w * x**2, x)[1](x)[0],
+        "jvp": jvp(lambda x: w * x**2, (x,), (x,))[1],
+        "jacrev": jacrev(lambda x: w * x**2)(x).sum(0),
+        "jacfwd": jacfwd(lambda x: w * x**2)(x).sum(0),
+        "hessian": hessian(lambda x: (w * x**2).sum())(x).sum(0),
+    }
+    for name, result in found.items():
+        (g,) = torch.autograd.grad(result.sum(), w)
+        assert g.item() == 4, name  # the sum is 2 w sum(x), x of ones
+    assert vjp(lambda x: w * x, x)[0].requires_grad
+    _, aux = grad(lambda x: ((x * x).sum(), w * x), has_aux=True)(x)
+    assert aux.requires_grad
+    assert not grad(lambda x: ((x * x).sum(), w * x), has_aux=True)(x)[0].requires_grad
+    with torch.no_grad():
+        y = torch.ones(2, requires_grad=True)
+        assert not grad(lambda x: (w * x**2).sum())(y).requires_grad
+        assert not jacrev(lambda x: w * x)(y).requires_grad
+
+
+def test_complex_arguments_and_values_are_refused() -> None:
+    z, x = torch.tensor([1 + 2j, 3j]), torch.ones(2)
+    for jacobian in (jacrev, jacfwd, lambda f: hessian(lambda z: f(z).abs().sum())):
+        with pytest.raises(RuntimeError, match="inputs to be real"):
+            jacobian(lambda z: z * z)(z)
+    for jacobian in (jacrev, jacfwd):
+        with pytest.raises(RuntimeError, match="outputs to be real"):
+            jacobian(lambda x: x * 1j)(x)
+    with pytest.raises(RuntimeError, match="only for real scalar outputs"):
+        grad(lambda z: z.sum())(z)
+    assert grad(lambda z: z.abs().sum())(z)[1].item() == 1j
+
+
+def test_vmap_of_no_elements() -> None:
+    assert vmap(lambda x: x * 2)(torch.ones(0, 3)).shape == (0, 3)
+    assert vmap(lambda x: x.sum(), in_dims=1)(torch.ones(2, 0)).shape == (0,)
+    assert vmap(lambda x: x[None], out_dims=1)(torch.ones(0, 3)).shape == (1, 0, 3)

@@ -53,26 +53,53 @@ def _cotangents(outputs, inputs, vectors):
 
 
 def _detached(value, keep):
-    """Results without a graph unless the caller's inputs were part of one."""
+    """Results without a graph unless they depend on what the caller's graph holds (`_tracked`, `_reaches`)."""
     return (
         value if keep else tree_map(lambda x: x.detach() if isinstance(x, _C.Tensor) else x, value)
     )
 
 
 def _tracked(value) -> bool:
-    return _C.is_grad_enabled() and any(x.requires_grad for x in _leaves(value))
+    return any(x.requires_grad for x in _leaves(value))
+
+
+def _reaches(value, inputs) -> bool:
+    """Was `value` made of a leaf besides the `inputs`: of a tensor that the function closes over?"""
+    own = {id(x) for x in inputs}
+    todo = [x.grad_fn for x in _leaves(value) if x.grad_fn is not None]
+    if any(x.requires_grad and x.grad_fn is None and id(x) not in own for x in _leaves(value)):
+        return True
+    seen = set()
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable") and id(node.variable) not in own:
+            return True
+        todo += [following for following, _ in node.next_functions if following is not None]
+    return False
 
 
 def _recording(f):
-    """f with gradients recorded, whatever the mode outside."""
+    """f with gradients recorded, whatever the mode outside; `kept`, its first argument, is that mode."""
 
     def inner(*args, **kwargs):
         from torchc.autograd.grad_mode import enable_grad
 
+        kept = _C.is_grad_enabled()
         with enable_grad():
-            return f(*args, **kwargs)
+            return f(kept, *args, **kwargs)
 
     return inner
+
+
+def _check_real(op, what, tensors):
+    for i, x in enumerate(tensors):
+        if x.is_complex():
+            raise RuntimeError(
+                f"{op}: Expected all {what} to be real but received complex tensor at flattened index {i}"
+            )
 
 
 # ---- derivatives
@@ -85,13 +112,12 @@ def grad_and_value(func, argnums=0, has_aux=False):
         argnums: which positional arguments (trees of tensors) to differentiate by: a number or a tuple.
         has_aux: func returns (value, aux); then ((gradient), (value, aux)).
 
-    Raises RuntimeError for a value of another shape than ().
+    Raises RuntimeError for a value of another shape than (), or a complex one.
     """
 
     @_recording
-    def wrapper(*args, **kwargs):
+    def wrapper(kept, *args, **kwargs):
         single, where = _positions(argnums, len(args))
-        keep = _tracked((args, kwargs))
         followed = [_fresh(a) if i in where else a for i, a in enumerate(args)]
         output = func(*followed, **kwargs)
         value, aux = output if has_aux else (output, None)
@@ -100,12 +126,19 @@ def grad_and_value(func, argnums=0, has_aux=False):
             raise RuntimeError(
                 f"Expected f(*args) to return a scalar tensor, got {shape}. Did you forget to call .sum()?"
             )
+        if value.is_complex():
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {value.dtype}"
+            )
         trees = [followed[i] for i in where]
         flat = _leaves(trees)
+        keep = kept and (_tracked((args, kwargs)) or _reaches(value, flat))
+        on = keep or (kept and has_aux and _reaches(aux, flat))
         grads = iter(_cotangents([value], flat, [_C.ones_like(value)]))
         result = tree_map(lambda x: next(grads) if isinstance(x, _C.Tensor) else x, trees)
         result = result[0] if single else tuple(result)
-        return _detached((result, (value, aux) if has_aux else value), keep)
+        result, value = _detached((result, value), keep)
+        return result, (value, _detached(aux, on)) if has_aux else value
 
     return wrapper
 
@@ -125,27 +158,30 @@ def vjp(func, *primals, has_aux=False):
     """(func(*primals), f): f of cotangents like the output gives the gradients of the primals, always as a tuple."""
     from torchc.autograd.grad_mode import enable_grad
 
-    keep = _tracked(primals)
+    kept = _C.is_grad_enabled()
     with enable_grad():
         inputs = [_fresh(p) for p in primals]
         output = func(*inputs)
     value, aux = output if has_aux else (output, None)
     flat = _leaves(inputs)
+    depends = _tracked(primals) or _reaches(value, flat)
 
     @_recording
-    def pull(*cotangents, retain_graph=True, create_graph=None):
+    def pull(kept, *cotangents, retain_graph=True, create_graph=None):
         wanted, given = _leaves(value), _leaves(cotangents)
         if [w.shape for w in wanted] != [g.shape for g in given]:
             raise RuntimeError(
                 f"vjp: Expected cotangents of the output's shapes {[list(w.shape) for w in wanted]}, got "
                 f"{[list(g.shape) for g in given]}"
             )
-        on = keep or _tracked(cotangents)
+        on = kept and (depends or _tracked(cotangents))
         grads = iter(_cotangents(wanted, flat, given))
         result = tree_map(lambda x: next(grads) if isinstance(x, _C.Tensor) else x, inputs)
         return _detached(tuple(result), on)
 
-    shown = _detached(value, keep)
+    shown = _detached(value, kept and depends)
+    if has_aux:
+        aux = _detached(aux, kept and (_tracked(primals) or _reaches(aux, flat)))
     return (shown, pull, aux) if has_aux else (shown, pull)
 
 
@@ -160,7 +196,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         raise RuntimeError(
             "jvp: Expected primals and tangents to have the same structure and shapes"
         )
-    keep = _tracked((primals, tangents))
+    kept = _C.is_grad_enabled()
     with enable_grad():
         inputs = [_fresh(p) for p in primals]
         output = func(*inputs)
@@ -171,7 +207,10 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         pulled = _cotangents(leaves, flat, probes)
         pushed = _cotangents(pulled, probes, _leaves(tangents))
         direction = tree_unflatten(pushed, spec)
-    result = _detached((value, direction), keep)
+    tracked = _tracked((primals, tangents))
+    result = _detached((value, direction), kept and (tracked or _reaches(value, flat)))
+    if has_aux:
+        aux = _detached(aux, kept and (tracked or _reaches(aux, flat)))
     return (*result, aux) if has_aux else result
 
 
@@ -183,18 +222,21 @@ def _basis(x):
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
     """A function that gives the Jacobian of `func` in reverse mode: (*output.shape, *input.shape).
 
-    For trees of outputs the same tree of Jacobians; for several argnums a tuple of them.
+    For trees of outputs the same tree of Jacobians; for several argnums a tuple of them. Raises RuntimeError for
+    complex inputs or outputs.
     """
 
     @_recording
-    def wrapper(*args, **kwargs):
+    def wrapper(kept, *args, **kwargs):
         single, where = _positions(argnums, len(args))
-        keep = _tracked((args, kwargs))
         followed = [_fresh(a) if i in where else a for i, a in enumerate(args)]
-        output = func(*followed, **kwargs)
-        value, aux = output if has_aux else (output, None)
         trees = [followed[i] for i in where]
         flat = _leaves(trees)
+        _check_real("jacrev", "inputs", flat)
+        output = func(*followed, **kwargs)
+        value, aux = output if has_aux else (output, None)
+        _check_real("jacrev", "outputs", _leaves(value))
+        tracked = _tracked((args, kwargs))
 
         def rows(y):
             found = [_cotangents([y], flat, [v]) for v in _basis(y)]
@@ -207,7 +249,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
             result = tree_map(lambda x: next(stacked) if isinstance(x, _C.Tensor) else x, trees)
             return result[0] if single else tuple(result)
 
-        result = _detached(tree_map(rows, value), keep)
+        result = _detached(tree_map(rows, value), kept and (tracked or _reaches(value, flat)))
+        if has_aux:
+            aux = _detached(aux, kept and (tracked or _reaches(aux, flat)))
         return (result, aux) if has_aux else result
 
     return wrapper
@@ -217,9 +261,8 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     """A function that gives the Jacobian of `func` in forward mode, one direction after the other; see `jacrev`."""
 
     @_recording
-    def wrapper(*args, **kwargs):
+    def wrapper(kept, *args, **kwargs):
         single, where = _positions(argnums, len(args))
-        keep = _tracked((args, kwargs))
 
         def restricted(*chosen):
             full = list(args)
@@ -229,10 +272,13 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
         primals = [args[i] for i in where]
         inputs = [_fresh(p) for p in primals]
+        flat = _leaves(inputs)
+        _check_real("jacfwd", "inputs", flat)
         output = restricted(*inputs)
         value, aux = output if has_aux else (output, None)
         leaves, spec = tree_flatten(value)
-        flat = _leaves(inputs)
+        _check_real("jacfwd", "outputs", leaves)
+        tracked = _tracked((args, kwargs))
         probes = [_C.zeros_like(y).detach().requires_grad_() for y in leaves]
         pulled = _cotangents(leaves, flat, probes)
 
@@ -252,7 +298,11 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
             place = iter(part[i] for part in parts)
             tree = tree_map(lambda x, p=place: next(p) if isinstance(x, _C.Tensor) else x, inputs)
             results.append(tree[0] if single else tuple(tree))
-        result = _detached(tree_unflatten(results, spec), keep)
+        result = _detached(
+            tree_unflatten(results, spec), kept and (tracked or _reaches(value, flat))
+        )
+        if has_aux:
+            aux = _detached(aux, kept and (tracked or _reaches(aux, flat)))
         return (result, aux) if has_aux else result
 
     return wrapper
@@ -319,8 +369,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         out_dims: the batch's dimension in the results, one for all or one per result.
         randomness: accepted; each element draws its own numbers ("different").
 
-    One call after the other: the values of a batched call, not its speed. Raises ValueError for batches of
-    different sizes, or none.
+    One call after the other: the values of a batched call, not its speed. A batch of 0 calls `func` once, with
+    zeros. Raises ValueError for batches of different sizes.
     """
 
     def wrapper(*args, **kwargs):
@@ -351,10 +401,15 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             raise ValueError(
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got {sizes}"
             )
-        if not sizes[0]:
-            raise ValueError("vmap: expected a batch of at least one element, got 0")
+        if not sizes[0]:  # one of zeros says what an element's result is like
+            flat = [
+                x
+                if d is None
+                else x.new_zeros([1 if i == d % x.dim() else n for i, n in enumerate(x.shape)])
+                for x, d in zip(flat, places)
+            ]
         results = []
-        for i in range(sizes[0]):
+        for i in range(max(sizes[0], 1)):
             element = [x if d is None else x.select(d, i) for x, d in zip(flat, places)]
             results.append(func(*tree_unflatten(element, spec), **kwargs))
         outputs = [tree_flatten(r) for r in results]
@@ -368,6 +423,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             outputs[0][0][k] if d is None else _C.stack([o[0][k] for o in outputs], d)
             for k, d in enumerate(targets)
         ]
+        if not sizes[0]:
+            stacked = [x if d is None else x.narrow(d, 0, 0) for x, d in zip(stacked, targets)]
         return tree_unflatten(stacked, outputs[0][1])
 
     return wrapper
