@@ -27,7 +27,7 @@ extern "C" __attribute__((visibility("default"))) PyObject *PyInit__C() {
   if (guarded([&] {
         return warnOfSettings() && addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) &&
                addOps(module) && addJit(module) && addExport(module) && addOnnx(module) && addStorage(module) &&
-               addCuda(module) && addLibrary(module) && addControl(module) &&
+               addLapack(module) && addCuda(module) && addLibrary(module) && addControl(module) &&
                PyModule_AddObjectRef(module, "OutOfMemoryError", outOfMemoryClass()) == 0;
       }))
     return module;

@@ -191,6 +191,7 @@ bool addJit(PyObject *module);
 bool addExport(PyObject *module);
 bool addOnnx(PyObject *module);
 bool addStorage(PyObject *module);
+bool addLapack(PyObject *module);
 bool addCuda(PyObject *module);
 bool addLibrary(PyObject *module);
 bool addControl(PyObject *module);

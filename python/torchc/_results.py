@@ -21,6 +21,26 @@ def given_all(kind, results, out):
     return kind(*(given(result, target) for result, target in zip(results, out)))
 
 
+def exact(result, out):
+    """`given`, but RuntimeError for an `out` of another dtype."""
+    _check_dtype(result, out)
+    return given(result, out)
+
+
+def _check_dtype(result, out):
+    if out is not None and out.dtype is not result.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {_short(result.dtype)}, but got {_short(out.dtype)} instead"
+        )
+
+
+def exact_all(kind, results, out):
+    """`given_all`, but RuntimeError for a tensor in `out` of another dtype."""
+    for result, target in zip(results, out or ()):
+        _check_dtype(result, target)
+    return given_all(kind, results, out)
+
+
 def in_place(function, name=None):
     """The in-place form of `function`: writes its result into its first argument, of the same shape and category."""
     label = name or f"{function.__name__}_"

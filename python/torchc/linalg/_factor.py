@@ -8,7 +8,7 @@ results for forward and reverse mode algorithmic differentiation" (2008) for the
 import math
 
 from torchc import _C
-from torchc._results import given, given_all, named
+from torchc._results import exact, exact_all, named
 from torchc.autograd.function import Function
 from torchc.linalg import _kernels as kernels
 from torchc.linalg._checks import check_infos, check_matrix, check_square
@@ -72,7 +72,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
     L, info = _Cholesky.apply(A.mH if upper else A)
     if check_errors:
         check_infos("linalg.cholesky_ex", info, _NOT_POSITIVE)
-    return given_all(CholeskyEx, (L.mH if upper else L, info), out)
+    return exact_all(CholeskyEx, (L.mH if upper else L, info), out)
 
 
 def cholesky(A, *, upper=False, out=None):
@@ -83,7 +83,7 @@ def cholesky(A, *, upper=False, out=None):
     check_square("linalg.cholesky", A)
     L, info = _Cholesky.apply(A.mH if upper else A)
     check_infos("linalg.cholesky", info, _NOT_POSITIVE)
-    return given(L.mH if upper else L, out)
+    return exact(L.mH if upper else L, out)
 
 
 # ---- LU
@@ -136,19 +136,39 @@ def upper_part(LU):
     return LU[..., : min(LU.shape[-2:]), :].triu()
 
 
-def permutation(pivots, m, dtype):
-    """P of P L U = A from getrf's pivots: (*, m, m). Raises RuntimeError for pivots outside of 1 to m."""
+def check_pivots(pivots, m):
+    """Raises RuntimeError for pivots outside of 1 to m."""
     if bool(((pivots < 1) | (pivots > m)).any()):
         raise RuntimeError(
             f"pivots must be between 1 and LU.size(-2) = {m} inclusive, as lu_factor gives them"
         )
+
+
+def row_order(pivots, m):
+    """Which row of A each row of L U is, from getrf's pivots: (*, m). RuntimeError for pivots outside of 1 to m."""
+    check_pivots(pivots, m)
+    batch, k = math.prod(pivots.shape[:-1]), pivots.shape[-1]
+    rows = pivots.reshape(batch, k)
+    if batch > 8:  # exchange by exchange for the whole batch
+        order = _C.arange(m).expand(batch, m).clone()
+        for i in range(k):
+            other = rows[:, i : i + 1].long() - 1
+            here, there = order[:, i : i + 1].clone(), order.gather(1, other)
+            order.scatter_(1, other, here)
+            order[:, i : i + 1] = there
+        return order.reshape(*pivots.shape[:-1], m)
     orders = []
-    for row in pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1]).tolist():
+    for row in rows.tolist():
         order = list(range(m))
         for i, p in enumerate(row):
             order[i], order[p - 1] = order[p - 1], order[i]
         orders.append(order)
-    index = _C.tensor(orders, dtype=_C.int64).reshape(*pivots.shape[:-1], m)
+    return _C.tensor(orders, dtype=_C.int64).reshape(*pivots.shape[:-1], m)
+
+
+def permutation(pivots, m, dtype):
+    """P of P L U = A from getrf's pivots: (*, m, m). Raises RuntimeError for pivots outside of 1 to m."""
+    index = row_order(pivots, m)
     return (index.unsqueeze(-2) == _C.arange(m).unsqueeze(-1)).to(dtype)
 
 
@@ -174,7 +194,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     results = _with_pivots("linalg.lu_factor_ex", A, pivot)
     if check_errors:
         check_infos("linalg.lu_factor_ex", results[2], _SINGULAR_U, RuntimeError)
-    return given_all(LuFactorEx, results, out)
+    return exact_all(LuFactorEx, results, out)
 
 
 def lu_factor(A, *, pivot=True, out=None):
@@ -184,14 +204,14 @@ def lu_factor(A, *, pivot=True, out=None):
     """
     LU, pivots, info = _with_pivots("linalg.lu_factor", A, pivot)
     check_infos("linalg.lu_factor", info, _SINGULAR_U, RuntimeError)
-    return given_all(LuFactor, (LU, pivots), out)
+    return exact_all(LuFactor, (LU, pivots), out)
 
 
 def lu(A, *, pivot=True, out=None):
     """(P, L, U) of P L U = A (*, m, n): a permutation, a lower triangle of ones on its diagonal, an upper triangle."""
     LU, pivots, _ = _with_pivots("linalg.lu", A, pivot)
     P = permutation(pivots, A.shape[-2], A.dtype)
-    return given_all(Lu, (P, lower_part(LU), upper_part(LU)), out)
+    return exact_all(Lu, (P, lower_part(LU), upper_part(LU)), out)
 
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
@@ -212,7 +232,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     none = _C.empty(0, dtype=LU_data.dtype)
     P = permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
     parts = (lower_part(LU_data), upper_part(LU_data)) if unpack_data else (none, none)
-    return given_all(LuUnpack, (P, *parts), out)
+    return exact_all(LuUnpack, (P, *parts), out)
 
 
 # ---- QR
@@ -272,7 +292,7 @@ def qr(A, mode="reduced", *, out=None):
         R = _C.cat([R, Q.mH @ A[..., m:]], -1)
     if mode == "r":
         Q = _C.empty(0, dtype=A.dtype)
-    return given_all(Qr, (Q, R), out)
+    return exact_all(Qr, (Q, R), out)
 
 
 # ---- eigenvalues
@@ -320,14 +340,14 @@ def eigh(A, UPLO="L", *, out=None):
     """
     check_square("linalg.eigh", A)
     upper = _triangle("linalg.eigh", UPLO)
-    return given_all(Eigh, _Eigh.apply(A.mH if upper else A), out)
+    return exact_all(Eigh, _Eigh.apply(A.mH if upper else A), out)
 
 
 def eigvalsh(A, UPLO="L", *, out=None):
     """The eigenvalues of `eigh`."""
     check_square("linalg.eigvalsh", A)
     upper = _triangle("linalg.eigvalsh", UPLO)
-    return given(_Eigh.apply(A.mH if upper else A)[0], out)
+    return exact(_Eigh.apply(A.mH if upper else A)[0], out)
 
 
 class _Eig(Function):
@@ -388,7 +408,7 @@ def eig(A, *, out=None):
     """
     check_square("linalg.eig", A, error=_eig_error(A))
     _check_finite("linalg.eig", A)
-    return given_all(Eig, _Eig.apply(A), out)
+    return exact_all(Eig, _Eig.apply(A), out)
 
 
 def eigvals(A, *, out=None):
@@ -396,10 +416,10 @@ def eigvals(A, *, out=None):
     check_square("linalg.eigvals", A, error=_eig_error(A))
     _check_finite("linalg.eigvals", A)
     if A.requires_grad and _C.is_grad_enabled():
-        return given(_Eig.apply(A)[0], out)
+        return exact(_Eig.apply(A)[0], out)
     values, _, info = kernels.geev(A, vectors=False)
     check_infos("linalg.eigvals", info, _NOT_CONVERGED)
-    return given(values, out)
+    return exact(values, out)
 
 
 # ---- singular values
@@ -472,7 +492,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     check_matrix("linalg.svd", A)
     _check_driver("linalg.svd", driver)
     m, n = A.shape[-2:]
-    return given_all(Svd, _Svd.apply(A, bool(full_matrices) and m != n), out)
+    return exact_all(Svd, _Svd.apply(A, bool(full_matrices) and m != n), out)
 
 
 def svdvals(A, *, driver=None, out=None):
@@ -480,7 +500,7 @@ def svdvals(A, *, driver=None, out=None):
     check_matrix("linalg.svdvals", A)
     _check_driver("linalg.svdvals", driver)
     if A.requires_grad and _C.is_grad_enabled():
-        return given(_Svd.apply(A, False)[1], out)
+        return exact(_Svd.apply(A, False)[1], out)
     _, S, _, info = kernels.gesdd(A, vectors=False)
     check_infos("linalg.svdvals", info, _NOT_CONVERGED)
-    return given(S, out)
+    return exact(S, out)

@@ -133,15 +133,14 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, reals=0, integers=0,
         return _C.empty(0, dtype=_C.int32)
     found = library()
     function = found.routine(letter(dtype), name)
+    address = ctypes.cast(function, ctypes.c_void_p).value
     real: Any = ctypes.c_float if dtype.to_real() is _C.float32 else ctypes.c_double
     element: Any = real * 2 if dtype.is_complex else real
     answer = found.integer(0)
-    moving: list[Each] = []
     passed: list = []
     lengths = []
     for a in args:
         if isinstance(a, Each):
-            moving.append(a)
             passed.append(a.pointer)
         elif isinstance(a, bytes):
             passed.append(ctypes.c_char_p(a))
@@ -153,7 +152,7 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, reals=0, integers=0,
         else:
             passed.append(ctypes.byref((found.integer if isinstance(a, int) else real)(a)))
     tail = [ctypes.byref(answer)] * info + lengths
-    infos = []
+    steps = [a.step if isinstance(a, Each) else 0 for a in args]
     with _lock:
         before = found.set_threads(1) if found.set_threads else None
         try:
@@ -162,18 +161,29 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, reals=0, integers=0,
                 if workspaces
                 else ()
             )
-            for _ in range(batch):
-                function(*passed, *space, *tail)
-                infos.append(answer.value)
-                for a in moving:
-                    if a.step:
-                        a.pointer.value += a.step
+            places = tuple(_number(p) for p in (*passed, *space, *tail))
+            steps += [0] * (len(places) - len(steps))
+            wide = found.integer is ctypes.c_int64
+            said = ctypes.addressof(answer) if info else 0
+            infos = _C._lapack_batch(address, places, tuple(steps), batch, said, wide)
         finally:
             if found.set_threads:
                 found.set_threads(before)
-    if any(i < 0 for i in infos):
-        raise RuntimeError(f"{name}: LAPACK refuses argument {-min(infos)}")
-    return _C.tensor(infos, dtype=_C.int32)
+    least = infos.amin().item()
+    if least < 0:
+        raise RuntimeError(f"{name}: LAPACK refuses argument {-least}")
+    return infos
+
+
+def _number(argument) -> int:
+    """The address, or for a character's length the number, that a ctypes argument passes."""
+    if isinstance(argument, ctypes.c_size_t):
+        return argument.value
+    if isinstance(argument, (ctypes.c_void_p, ctypes.c_char_p)):
+        return ctypes.cast(argument, ctypes.c_void_p).value or 0
+    if isinstance(argument, ctypes.Array):
+        return ctypes.addressof(argument)
+    return ctypes.addressof(argument._obj)  # byref
 
 
 def _space(function, found, types, passed, tail, forms, args):

@@ -1,7 +1,7 @@
 """Functions of matrices and products: powers, exponential, Householder reflections, symmetric solvers."""
 
 from torchc import _C
-from torchc._results import given, given_all, named
+from torchc._results import exact, exact_all, given, named
 from torchc.linalg import _kernels as kernels
 from torchc.linalg._checks import (
     broadcast_batches,
@@ -24,12 +24,12 @@ def matmul(input, other, *, out=None):
 
 def multi_dot(tensors, *, out=None):
     """The product of two or more matrices in the order of least work; the first and the last may be vectors."""
-    return given(_C._linalg_multi_dot(list(tensors)), out)
+    return exact(_C._linalg_multi_dot(list(tensors)), out)
 
 
 def cross(input, other, *, dim=-1, out=None):
     """The vector product along `dim`, of size 3 in both; the other dimensions broadcast."""
-    return given(_C._linalg_cross(input, other, dim=dim), out)
+    return exact(_C._linalg_cross(input, other, dim=dim), out)
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
@@ -42,7 +42,7 @@ def vecdot(x, y, *, dim=-1, out=None):
     check_type("linalg.vecdot", x, "x", halves=True)
     check_same_type("linalg.vecdot", x, y, ("x", "y"))
     x, y = _C.broadcast_tensors([x, y])
-    return given(
+    return exact(
         (_C.conj(x).movedim(dim, -1).unsqueeze(-2) @ y.movedim(dim, -1).unsqueeze(-1))[..., 0, 0],
         out,
     )
@@ -68,8 +68,8 @@ def matrix_power(A, n, *, out=None):
         check_square("linalg.matrix_power", A)
         A, n = inv(A), -n
     if n == 0 and A.dim() > 1:  # a constant, but one whose gradient is 0
-        return given(_C.where(_C.zeros((), dtype=_C.bool), A, _C.matrix_power(A, 0)), out)
-    return _C.matrix_power(A, n, out=out)
+        return exact(_C.where(_C.zeros((), dtype=_C.bool), A, _C.matrix_power(A, 0)), out)
+    return exact(_C.matrix_power(A, n), out)
 
 
 # Coefficients of the diagonal Pade approximant of order 13 and the 1-norm up to which it is exact in float64:
@@ -129,7 +129,7 @@ def polar(A, *, out=None):
         raise RuntimeError(f"linalg.polar: expected m >= n, but got matrices of {m} by {n}")
     U, S, Vh = svd(A, False)
     H = (Vh.mH * S.unsqueeze(-2)) @ Vh
-    return given_all(Polar, (U @ Vh, H), out)
+    return exact_all(Polar, (U @ Vh, H), out)
 
 
 # ---- Householder reflections
@@ -158,6 +158,8 @@ def householder_product(A, tau, *, out=None):
         raise RuntimeError(
             f"{op}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got {list(tau.shape)}"
         )
+    if not (_C.is_grad_enabled() and (A.requires_grad or tau.requires_grad)):
+        return given(kernels.orgqr(A, tau), out)
     start = _C.eye(m, n, dtype=A.dtype).expand(A.shape)
     return given(_reflected(A, tau, start, reversed(range(tau.shape[-1]))), out)
 
@@ -181,7 +183,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     adjoint = transpose == left
     order = range(k) if adjoint else reversed(range(k))
     C = _reflected(input, tau.conj() if adjoint else tau, C, order)
-    return given(C if left else C.mH, out)
+    return exact(C if left else C.mH, out)
 
 
 Geqrf = named("geqrf", "a tau")
@@ -192,7 +194,7 @@ def geqrf(input, *, out=None):
     check_matrix("torch.geqrf", input, "input")
     if input.requires_grad and _C.is_grad_enabled():
         raise NotImplementedError("the derivative for 'geqrf' is not implemented; use linalg.qr")
-    return given_all(Geqrf, kernels.geqrf(input), out)
+    return exact_all(Geqrf, kernels.geqrf(input), out)
 
 
 # ---- symmetric indefinite matrices
@@ -207,14 +209,14 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
     results = kernels.sytrf(A, hermitian)
     if check_errors:
         check_infos("linalg.ldl_factor_ex", results[2], "D[{0},{0}] is zero.")
-    return given_all(LdlFactorEx, results, out)
+    return exact_all(LdlFactorEx, results, out)
 
 
 def ldl_factor(A, *, hermitian=False, out=None):
     """(LD, pivots) of `ldl_factor_ex`; LinAlgError for singular matrices."""
     LD, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
     check_infos("linalg.ldl_factor", info, "D[{0},{0}] is zero.")
-    return given_all(LdlFactor, (LD, pivots), out)
+    return exact_all(LdlFactor, (LD, pivots), out)
 
 
 def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
@@ -233,4 +235,4 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     if LD.shape[-1] != B.shape[-2]:
         raise RuntimeError(f"{op}: Incompatible matrix sizes: {list(LD.shape)} and {list(B.shape)}")
     ld, b = broadcast_batches(LD, B)
-    return given(kernels.sytrs(ld, pivots.expand(*ld.shape[:-1]), b, hermitian), out)
+    return exact(kernels.sytrs(ld, pivots.expand(*ld.shape[:-1]), b, hermitian), out)

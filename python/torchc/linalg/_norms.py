@@ -3,7 +3,7 @@
 import math
 
 from torchc import _C
-from torchc._results import given, wrapped
+from torchc._results import exact, wrapped
 from torchc.linalg._factor import svdvals
 
 _INF = math.inf
@@ -14,7 +14,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
 
     Floating types only (NotImplementedError otherwise); `dtype` casts the elements first.
     """
-    return given(_C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype), out)
+    return exact(_C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype), out)
 
 
 def _extreme(values, largest, dim, keepdim):
@@ -41,18 +41,18 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {tuple(dim)}")
     a = A if dtype is None else A.to(dtype)
     if ord == "fro":
-        return given(_C.linalg_vector_norm(a, 2, [rows, columns], keepdim), out)
+        return exact(_C.linalg_vector_norm(a, 2, [rows, columns], keepdim), out)
     if ord in (1, -1, _INF, -_INF):
         first, then = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = _C.linalg_vector_norm(a, 1, [first], keepdim)
         shift = not keepdim and first < then
-        return given(_extreme(sums, ord > 0, then - shift, keepdim), out)
+        return exact(_extreme(sums, ord > 0, then - shift, keepdim), out)
     if ord in (2, -2, "nuc"):
         values = svdvals(a.movedim((rows, columns), (-2, -1)))
         result = values.sum(-1) if ord == "nuc" else _extreme(values, ord > 0, -1, False)
         for d in sorted((rows, columns)) if keepdim else ():
             result = result.unsqueeze(d)
-        return given(result, out)
+        return exact(result, out)
     raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
 
 

@@ -1,7 +1,7 @@
 """Linear systems, inverses and determinants, with gradients of any order."""
 
 from torchc import _C
-from torchc._results import given, given_all, named
+from torchc._results import exact, exact_all, given, named
 from torchc.autograd.function import Function
 from torchc.linalg import _kernels as kernels
 from torchc.linalg._checks import (
@@ -11,7 +11,7 @@ from torchc.linalg._checks import (
     check_same_type,
     check_square,
 )
-from torchc.linalg._factor import lower_part, permutation, upper_part
+from torchc.linalg._factor import check_pivots, lower_part, row_order, upper_part
 
 _SINGULAR = "The solver failed because the input matrix is singular."
 _NOT_INVERTIBLE = (
@@ -65,8 +65,8 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
             f" ({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
         )
     if left:
-        return given(triangular(A, B, upper, unitriangular), out)
-    return given(triangular(A.mT, B.mT, not upper, unitriangular).mT, out)
+        return exact(triangular(A, B, upper, unitriangular), out)
+    return exact(triangular(A.mT, B.mT, not upper, unitriangular).mT, out)
 
 
 class _Solve(Function):
@@ -120,7 +120,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     X, info = _solved("linalg.solve_ex", A, B, left)
     if check_errors:
         check_infos("linalg.solve_ex", info, _SINGULAR)
-    return given_all(SolveEx, (X, info), out)
+    return exact_all(SolveEx, (X, info), out)
 
 
 def solve(A, B, *, left=True, out=None):
@@ -130,7 +130,17 @@ def solve(A, B, *, left=True, out=None):
     """
     X, info = _solved("linalg.solve", A, B, left)
     check_infos("linalg.solve", info, _SINGULAR)
-    return given(X, out)
+    return exact(X, out)
+
+
+def _rows(B, order):
+    """The rows of matrices in this order; batches are broadcast."""
+    if order.dim() == 1:
+        return B.index_select(-2, order)
+    rank = max(B.dim(), order.dim() + 1)
+    B = B.reshape((1,) * (rank - B.dim()) + tuple(B.shape))
+    index = order.reshape((1,) * (rank - 1 - order.dim()) + tuple(order.shape))
+    return B.take_along_dim(index.unsqueeze(-1), -2)
 
 
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
@@ -154,13 +164,18 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             f"{op}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
             f"({n}x{n} and {B.shape[-2]}x{B.shape[-1]})"
         )
-    P, L, U = permutation(pivots, n, LU.dtype), lower_part(LU), upper_part(LU)
+    recorded = _C.is_grad_enabled() and (LU.requires_grad or B.requires_grad)
+    if left and not adjoint and not recorded:
+        check_pivots(pivots, n)
+        LU, B = broadcast_batches(LU, B)
+        return exact(kernels.getrs(LU, pivots.expand(*LU.shape[:-1]), B), out)
+    order, L, U = row_order(pivots, n), lower_part(LU), upper_part(LU)
     b = B if left else B.mH
     if adjoint == left:  # A^H = U^H L^H P^H
-        X = P @ triangular(L.mH, triangular(U.mH, b, False), True, True)
+        X = _rows(triangular(L.mH, triangular(U.mH, b, False), True, True), order.argsort())
     else:
-        X = triangular(U, triangular(L, P.mT @ b, False, True), True)
-    return given(X if left else X.mH, out)
+        X = triangular(U, triangular(L, _rows(b, order), False, True), True)
+    return exact(X if left else X.mH, out)
 
 
 # ---- inverses
@@ -195,7 +210,7 @@ def inv_ex(A, *, check_errors=False, out=None):
     X, info = _Inverse.apply(A)
     if check_errors:
         check_infos("linalg.inv_ex", info, _NOT_INVERTIBLE)
-    return given_all(InvEx, (X, info), out)
+    return exact_all(InvEx, (X, info), out)
 
 
 def inv(A, *, out=None):
@@ -203,7 +218,7 @@ def inv(A, *, out=None):
     check_square("linalg.inv", A)
     X, info = _Inverse.apply(A)
     check_infos("linalg.inv", info, _NOT_INVERTIBLE)
-    return given(X, out)
+    return exact(X, out)
 
 
 def tensorinv(A, ind=2, *, out=None):
@@ -302,10 +317,10 @@ Slogdet = named("linalg_slogdet", "sign logabsdet")
 def det(A, *, out=None):
     """The determinants of A (*, n, n), real or complex; that of a 0 x 0 matrix is 1."""
     check_square("linalg.det", A)
-    return given(_Det.apply(A), out)
+    return exact(_Det.apply(A), out)
 
 
 def slogdet(A, *, out=None):
     """(sign, log|det|) of A (*, n, n): 0 and -inf for singular matrices."""
     check_square("linalg.slogdet", A)
-    return given_all(Slogdet, _Slogdet.apply(A), out)
+    return exact_all(Slogdet, _Slogdet.apply(A), out)
