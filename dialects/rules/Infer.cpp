@@ -427,7 +427,7 @@ bool inferAsStridedUpdate(const Call &c) {
 
 bool inferRealParts(const Call &c) {
   if (!isComplex(c.in[0].dtype))
-    return c.fail(ErrorKind::Runtime, "expected a complex tensor, got " + std::string(torchName(c.in[0].dtype)));
+    return c.fail(ErrorKind::Type, "expected a complex tensor, got " + std::string(torchName(c.in[0].dtype)));
   if (c.dims(0).size() == maxRank)
     return c.fail(ErrorKind::Runtime, "expected at most " + str(maxRank - 1) + " dimensions, got " + str(maxRank));
   c.out.dtype = realType(c.in[0].dtype);
@@ -439,9 +439,8 @@ bool inferRealParts(const Call &c) {
 bool inferComplexPairs(const Call &c) {
   const Dims &x = c.dims(0);
   if (c.in[0].dtype != DType::F32 && c.in[0].dtype != DType::F64)
-    return c.fail(ErrorKind::Runtime, "expected a tensor of float32 or float64 (view_as_complex is only supported for "
-                                      "floating point tensors), got " +
-                                          std::string(torchName(c.in[0].dtype)));
+    return c.fail(ErrorKind::NotImplemented,
+                  "expected a tensor of float32 or float64, got " + std::string(torchName(c.in[0].dtype)));
   if (x.empty() || x.back() != 2)
     return c.fail(ErrorKind::Runtime, "Tensor must have a last dimension of size 2, got shape " + x.str());
   c.out.dtype = complexType(c.in[0].dtype);

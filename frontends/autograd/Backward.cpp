@@ -356,6 +356,14 @@ static Tensor gradPlus(const Tensor &old, const Tensor &g) {
   return isGradEnabled() ? callOp(OpId::Add, {old, g}) : add_(old, g);
 }
 
+/// Adds `sum` to what the slot holds, whatever other passes put there meanwhile.
+static void putSum(Leaf &leaf, Tensor sum) {
+  for (Tensor old; (old = exchangeGrad(leaf, sum)).defined();) {
+    Tensor mine = exchangeGrad(leaf, {});
+    sum = mine.defined() ? gradPlus(old, mine) : old;
+  }
+}
+
 /// The slot is emptied for the sum, so that passes of several threads lose nothing of each other's.
 static void addToLeaf(Leaf &leaf, const Tensor &g) {
   Tensor old = exchangeGrad(leaf, {}), sum;
@@ -367,14 +375,11 @@ static void addToLeaf(Leaf &leaf, const Tensor &g) {
       sum = keep ? g : callOp(OpId::Cast, {g}, {Attr::dtype(g->dtype)});
     }
   } catch (...) {
-    if (Tensor other = exchangeGrad(leaf, old); other.defined())
-      exchangeGrad(leaf, other); // another pass was faster: its sum counts
+    if (old.defined())
+      putSum(leaf, std::move(old)); // beside what another pass put there meanwhile
     throw;
   }
-  while ((old = exchangeGrad(leaf, sum)).defined()) { // what another pass put there meanwhile
-    Tensor mine = exchangeGrad(leaf, {});
-    sum = mine.defined() ? gradPlus(old, mine) : old;
-  }
+  putSum(leaf, std::move(sum));
 }
 
 /// As PyTorch lays a new gradient out: like its variable where that is dense, else row-major.

@@ -45,6 +45,28 @@ bool conjugates(Node *n, int operand, const NodeContext &context) {
   return found;
 }
 
+/// Gives `d` a history of zeros for `sources`, and for the operand itself where `linked`.
+void recordZeros(Tensor &d, TensorList sources, NodeInput *linked, const NodeContext &context, int operand) {
+  auto zeros = std::make_unique<ZeroFunction>();
+  zeros->lost = lostDerivative;
+  for (const Tensor &t : sources)
+    zeros->inputs.push_back({t->dtype, t->device, t->dims()});
+  if (d->refs.get() > 1)
+    d = detachTensor(d);
+  if (!linked) {
+    recordFunction(std::move(zeros), sources, TensorList(&d, 1));
+    return;
+  }
+  DType dtype = context.operandDType(operand);
+  Dims dims = context.operandDims(operand);
+  zeros->inputs.push_back({dtype, d->device, dims});
+  Node *n = newNode(NodeKind::Function, OpId::NumOps, 1);
+  n->inputs()[0].meta = newMeta(dtype, dims.size(), dims.data());
+  connect(n, n->inputs()[0], retain(linked->next), linked->outputNumber);
+  n->more().function = std::move(zeros);
+  rebaseHistory(d.impl(), n, 0);
+}
+
 } // namespace
 
 void linkZeros(Tensor &d, Node *n, int operand, const NodeContext &context) {
@@ -56,15 +78,10 @@ void linkZeros(Tensor &d, Node *n, int operand, const NodeContext &context) {
         sources.push_back(t);
   if (saves & savesResult)
     sources.push_back(context.result().tensor);
-  if (sources.empty())
-    return;
-  auto zeros = std::make_unique<ZeroFunction>();
-  zeros->lost = lostDerivative;
-  for (const Tensor &t : sources)
-    zeros->inputs.push_back({t->dtype, t->device, t->dims()});
-  if (d->refs.get() > 1)
-    d = detachTensor(d);
-  recordFunction(std::move(zeros), sources, TensorList(&d, 1));
+  bool linked = sources.empty() && n->state & NodeLinked;
+  if (linked || !sources.empty())
+    recordZeros(d, TensorList(sources.data(), sources.size()), linked ? &n->inputs()[operand] : nullptr, context,
+                operand);
 }
 
 EagerValue derivative(Node *n, int operand, EagerBuilder &b, const NodeContext &context, const EagerValue &g) {

@@ -141,7 +141,8 @@ enum NodeState : uint8_t {
   NodeFreed = 1,
   NodeSavesResult = 2,
   NodePacksResult = 8, // NodeExtra::packed has it
-  NodeOwnsLeaf = 4 // nobody but the graph knows the leaf any more: the node holds it, not it the node
+  NodeOwnsLeaf = 4, // nobody but the graph knows the leaf any more: the node holds it, not it the node
+  NodeLinked = 16 // recorded under LinkedScope
 };
 static_assert(sizeof(Node) == 64 && sizeof(NodeInput) == 32);
 

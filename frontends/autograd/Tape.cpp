@@ -8,6 +8,7 @@ namespace torchc {
 
 __thread SavedHooks *savedHooks __attribute__((tls_model("initial-exec"))) = nullptr;
 __thread OpId lostDerivative __attribute__((tls_model("initial-exec"))) = OpId::NumOps;
+__thread int LinkedScope::depth = 0;
 
 namespace {
 
@@ -132,6 +133,8 @@ Node *recordNode(const OpCall &call, const TapePlan &plan, TensorImpl *out) {
   if (plan.saves & savesResult)
     saveResult(n, out);
   setAttrs(n, call.attrs, call.numAttrs);
+  if (LinkedScope::depth || call.op == OpId::AvgPool)
+    n->state |= NodeLinked;
   return n;
 }
 

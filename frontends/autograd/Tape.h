@@ -17,6 +17,16 @@ extern __thread SavedHooks *savedHooks __attribute__((tls_model("initial-exec"))
 /// float; NumOps: none since it was set so.
 extern __thread OpId lostDerivative __attribute__((tls_model("initial-exec")));
 
+/// While one lives, what this thread records are parts of a function that is linear in pieces: its derivative, which
+/// depends on no value of its input, still gets a history under create_graph, one of zeros, as PyTorch's has.
+struct LinkedScope {
+  LinkedScope() { depth++; }
+  ~LinkedScope() { depth--; }
+  LinkedScope(const LinkedScope &) = delete;
+  LinkedScope &operator=(const LinkedScope &) = delete;
+  static __thread int depth __attribute__((tls_model("initial-exec")));
+};
+
 /// What a call will need recorded, worked out before the op runs (an in-place op overwrites operand 0).
 struct TapePlan {
   bool wanted = false;

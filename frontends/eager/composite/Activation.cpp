@@ -1,5 +1,6 @@
 // Activations of torch.nn.functional in primitives. Half precision is computed in f32 and rounded once (N6); a `where`
 // in front of what may overflow keeps infinities out of the gradient.
+#include "frontends/autograd/Tape.h"
 #include "frontends/eager/composite/Arith.h"
 
 namespace torchc::composite {
@@ -12,6 +13,12 @@ template <class F> Tensor activation(const char *name, const Tensor &x, Out out,
   if (!isFloat(x->dtype))
     unsupported("\"" + std::string(name) + "\" not implemented for '" + std::string(torchName(x->dtype)) + "'");
   return realFunction(x, out, f);
+}
+
+/// One that is linear in pieces.
+template <class F> Tensor piecewise(const char *name, const Tensor &x, Out out, F f) {
+  LinkedScope linked;
+  return activation(name, x, out, f);
 }
 
 /// No gradient at the limits; NaN passes.
@@ -66,8 +73,8 @@ Tensor hardtanhOf(const Tensor &input, const Scalar &low, const Scalar &high, Ou
       unsupported("Bool inputs not supported for hardtanh");
     return deliver(as(limited(input, low.toInt(), high.toInt()), input->dtype), out);
   }
-  return activation("hardtanh", input, out,
-                    [&](const Tensor &x) { return limited(x, low.toDouble(), high.toDouble()); });
+  return piecewise("hardtanh", input, out,
+                   [&](const Tensor &x) { return limited(x, low.toDouble(), high.toDouble()); });
 }
 Tensor relu6Of(const Tensor &input, Out out) { return hardtanhOf(input, 0, 6, out); }
 Tensor hardsigmoidOf(const Tensor &input, Out out) {
@@ -79,8 +86,8 @@ Tensor hardswishOf(const Tensor &input, Out out) {
                     [](const Tensor &x) { return div(mul(x, limited(add(x, 3.0), 0.0, 6.0)), 6.0); });
 }
 Tensor leakyRelu(const Tensor &input, const Scalar &slope, Out out) {
-  return activation("leaky_relu", input, out,
-                    [&](const Tensor &x) { return where(gt(x, 0), x, mul(x, slope.toDouble())); });
+  return piecewise("leaky_relu", input, out,
+                   [&](const Tensor &x) { return where(gt(x, 0), x, mul(x, slope.toDouble())); });
 }
 Tensor preluOf(const Tensor &input, const Tensor &weight) {
   if (input->dtype != weight->dtype)
@@ -100,7 +107,7 @@ Tensor preluOf(const Tensor &input, const Tensor &weight) {
     shape.push(i == (input->rank > 1 ? 1 : 0) ? weight->numel : 1);
   if (!(w->dims() == shape))
     w = reshaped(weight, shape);
-  return activation("prelu", input, Out(), [&](const Tensor &x) { return where(gt(x, 0), x, mul(x, wide(w))); });
+  return piecewise("prelu", input, Out(), [&](const Tensor &x) { return where(gt(x, 0), x, mul(x, wide(w))); });
 }
 Tensor eluOf(const Tensor &input, const Scalar &alpha, const Scalar &scale, const Scalar &inputScale, Out out) {
   return activation("elu", input, out, [&](const Tensor &x) {
@@ -143,20 +150,21 @@ Tensor softshrinkOf(const Tensor &input, const Scalar &lambd) {
   double l = lambd.toDouble();
   if (!(l >= 0))
     fail("lambda must be greater or equal to 0, but found to be " + std::to_string(l));
-  return activation("softshrink", input, Out(), [&](const Tensor &x) {
+  return piecewise("softshrink", input, Out(), [&](const Tensor &x) {
     return where(gt(x, l), sub(x, l), where(lt(x, -l), add(x, l), mul(x, 0.0)));
   });
 }
 Tensor hardshrinkOf(const Tensor &input, const Scalar &lambd) {
   double l = lambd.toDouble();
-  return activation("hardshrink", input, Out(),
-                    [&](const Tensor &x) { return where(callOp(OpId::LogicalAnd, {ge(x, -l), le(x, l)}), 0.0, x); });
+  return piecewise("hardshrink", input, Out(),
+                   [&](const Tensor &x) { return where(callOp(OpId::LogicalAnd, {ge(x, -l), le(x, l)}), 0.0, x); });
 }
 Tensor thresholdOf(const Tensor &input, const Scalar &threshold, const Scalar &value, Out out) {
   if (input->dtype == DType::Bool)
     unsupported("\"threshold\" not implemented for 'bool'");
   checkFits(value, input->dtype);
   auto number = [&](const Scalar &s) { return isFloat(input->dtype) ? Scalar(s.toDouble()) : Scalar(s.toInt()); };
+  LinkedScope linked;
   return callOp(OpId::Where, {le(input, threshold), number(value), input}, {}, out);
 }
 

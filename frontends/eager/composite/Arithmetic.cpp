@@ -115,7 +115,7 @@ Tensor maskedFill(const Tensor &input, const Tensor &mask, const Operand &value,
     return input;
   }
   DType given = value.tensor ? value.tensor->dtype : value.number.dtype();
-  if (isComplex(given) && !isComplex(input->dtype))
+  if (isComplex(given) && !isComplex(input->dtype) && (value.tensor || value.number.imag() != 0))
     fail("value cannot be converted to type " + std::string(torchName(input->dtype)) +
          " without overflow: it is a complex number");
   Tensor held;

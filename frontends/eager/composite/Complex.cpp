@@ -60,7 +60,7 @@ Tensor polarOf(const Tensor &abs, const Tensor &angle, Out out) {
 Tensor realOf(const Tensor &input) { return isComplex(input->dtype) ? partOf(input, 0) : input; }
 Tensor imagOf(const Tensor &input) {
   if (!isComplex(input->dtype))
-    fail("imag is not implemented for tensors with non-complex dtypes.");
+    fail(ErrorKind::Type, "imag is not implemented for tensors with non-complex dtypes.");
   return partOf(input, 1);
 }
 
@@ -84,6 +84,11 @@ Tensor conjOf(const Tensor &input) { return isComplex(input->dtype) ? callOp(OpI
 Tensor conjPhysical(const Tensor &input, Out out) {
   if (isComplex(input->dtype))
     return callOp(OpId::Conj, {input}, {}, out);
+  if (out.kind == Out::Inplace) {
+    Tensor view = distinctPlaces(input);
+    callOp(OpId::Cast, {view}, {Attr::dtype(input->dtype)}, Out::inplace(view));
+    return input;
+  }
   return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}, out);
 }
 Tensor resolved(const Tensor &input) { return input; }

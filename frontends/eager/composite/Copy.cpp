@@ -69,7 +69,11 @@ Tensor fillWith(const Tensor &input, const Operand &value, Out out) {
     return copyChecked(input, Tensor::borrow(value.tensor), out);
   }
   checkFits(value.number, input->dtype);
-  if (value.number.isComplex() && isComplex(input->dtype))
+  if (out.kind == Out::None && isGradEnabled() && input->requiresGrad()) { // has a gradient, of zeros
+    Tensor copy = cloneOf(input);
+    return fillWith(copy, value, Out::inplace(copy));
+  }
+  if (value.number.isComplex() && (isComplex(input->dtype) || input->dtype == DType::Bool))
     return copyChecked(input, fullTensor(Dims(), value.number, input->dtype), out);
   if (input->device == uint8_t(DeviceKind::Meta) && out.kind == Out::None)
     return Tensor(newTensor(input->dtype, input->dims(), input->device));

@@ -1,4 +1,5 @@
 // Losses of torch.nn.functional in primitives (N6).
+#include "frontends/autograd/Tape.h"
 #include "frontends/eager/composite/Arith.h"
 
 namespace torchc::composite {
@@ -127,6 +128,7 @@ void checkInput(const char *name, const Tensor &x) {
 Tensor nllLoss(const Tensor &input, const Tensor &target, const OptTensor &weight, int64_t ignoreIndex,
                std::string_view reduction) {
   checkInput("nll_loss", input);
+  LinkedScope linked;
   return reduceIndex(indexLoss(input, target, weight, ignoreIndex, 0), reductionOf(reduction));
 }
 
@@ -148,6 +150,9 @@ Tensor crossEntropy(const Tensor &input, const Tensor &target, const OptTensor &
 
 Tensor mseLoss(const Tensor &input, const Tensor &target, std::string_view reduction) {
   Reduce r = reductionOf(reduction);
+  for (const Tensor &t : {input, target})
+    if (isComplex(t->dtype))
+      unsupported("\"mse\" not implemented for '" + std::string(torchName(t->dtype)) + "'");
   Tensor d = callOp(OpId::Sub, {input, target});
   Tensor terms = callOp(OpId::Mul, {d, d});
   if (r == Reduce::None)

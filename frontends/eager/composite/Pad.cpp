@@ -1,4 +1,5 @@
 // Borders: constant ones, and ones that repeat what is inside.
+#include "frontends/autograd/Tape.h"
 #include "frontends/eager/composite/Common.h"
 #include <algorithm>
 
@@ -100,6 +101,9 @@ Tensor padDims(const Tensor &input, IntList pad, std::string_view mode, const st
     fail("Padding mode \"" + std::string(mode) + "\" doesn't take in value argument");
   if (mode != "reflect" && mode != "replicate" && mode != "circular")
     unsupported("Unrecognised padding mode " + std::string(mode));
+  if (mode == "circular") // a copy by pieces in PyTorch
+    return repeated(input, pad, mode);
+  LinkedScope linked;
   return repeated(input, pad, mode);
 }
 

@@ -149,9 +149,11 @@ Tensor sumToSize(const Tensor &input, IntList size) {
   }
   if (!fits)
     fail("size {" + target.str() + "} is not expandable to size {" + have.str() + "}.");
-  if (axes.empty() && !target.empty())
+  if (axes.empty() && (!target.empty() || category(input->dtype) >= 2)) // PyTorch sums to a shape of no dimensions
     return viewShape(input, have);
   Tensor x = category(input->dtype) < 2 ? as(input, DType::I64) : input; // sums of integers are int64
+  if (axes.empty())
+    return x;
   return reshaped(callOp(OpId::Sum, {x}, {attr(axes), Attr::boolean(false)}), target);
 }
 

@@ -1,6 +1,7 @@
 """Questions about tensors, old ranges, and pieces as copies."""
 
 import builtins
+import math
 import warnings
 
 from torchc import _C
@@ -55,6 +56,8 @@ def range(
     warnings.warn(
         "torch.range is deprecated: use torch.arange, which leaves out the end", stacklevel=2
     )
+    if not math.isfinite(end - start):
+        raise RuntimeError(f"range(): unsupported range: {start} -> {end}")
     if step == 0 or (end - start) / step < 0:
         raise RuntimeError(
             f"range(): upper bound and lower bound inconsistent with step sign, got {start}, {end}, {step}"

@@ -110,7 +110,8 @@ def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
 
 def frobenius_norm(input, dim=(), keepdim=False, *, out=None):
     """The root of the sum of squares of all elements, or along `dim`."""
-    return _C.norm(input, 2, list(dim) or None, keepdim, out=out)
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    return _C.norm(input, 2, dims or None, keepdim, out=out)
 
 
 def norm_except_dim(v, pow=2, dim=0):

@@ -238,6 +238,8 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     for i, b in enumerate(bins):
         x = points[:, i].contiguous()
         if isinstance(b, _C.Tensor):
+            if b.numel() < 2:
+                raise RuntimeError(f"{op}: bins must be > 0, but got 0 for dimension {i}")
             if b.dtype is not input.dtype:
                 raise TypeError(
                     f"{op}: input tensor and bins tensors should have the same dtype, but got {input.dtype} and "

@@ -25,6 +25,12 @@ _PI, _LOG_PI, _LOG_2 = math.pi, math.log(math.pi), math.log(2)
 __all__ = ["Cauchy", "Gumbel", "HalfCauchy", "HalfNormal", "TransformedDistribution"]
 
 
+def _sign_of(transform):
+    if transform.sign is None:
+        raise NotImplementedError(f"{type(transform).__name__} is not monotonic")
+    return transform.sign
+
+
 class TransformedDistribution(Distribution):
     """The distribution of transforms(x), x from a base distribution."""
 
@@ -106,14 +112,14 @@ class TransformedDistribution(Distribution):
         sign = 1
         for t in reversed(self.transforms):
             value = t._inv_call(value)
-            sign = sign * t.sign
+            sign = sign * _sign_of(t)
         return self._turned(self.base_dist.cdf(value), sign)
 
     def icdf(self, value):
         """See Distribution."""
         sign = 1
         for t in self.transforms:
-            sign = sign * t.sign
+            sign = sign * _sign_of(t)
         return self._through(self.base_dist.icdf(self._turned(value, sign)))
 
     @staticmethod

@@ -141,7 +141,12 @@ def _count(input, dim, keepdim, mask):
 
 
 def mean(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """The mean along `dim`; NaN where nothing is left."""
+    """The mean along `dim`; NaN where nothing is left. Raises ValueError for integers without a dtype."""
+    if dtype is None and not _inexact(input.dtype):
+        raise ValueError(
+            f"mean(): Could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {input.dtype}"
+        )
     total = sum(input, dim, keepdim=keepdim, dtype=dtype or input.dtype, mask=mask)
     return total / _count(input, dim, keepdim, mask)
 

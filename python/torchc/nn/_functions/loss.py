@@ -134,9 +134,16 @@ def nll_loss(
     return _C.nll_loss(input, target, weight=weight, reduction=reduction, ignore_index=ignore_index)
 
 
+def _refuse_complex(op, *tensors):
+    for x in tensors:
+        if x.is_complex():
+            raise NotImplementedError(f'"{op}" not implemented for {x.dtype}')
+
+
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """Squared difference of each pair of elements (broadcast), then its mean, its sum or neither."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
+    _refuse_complex("mse", input, target)
     _warn_of_sizes("mse_loss", input, target)
     difference = input - target
     return _weighted(difference * difference, weight, reduction, input.size())
@@ -156,6 +163,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0.0:
         return l1_loss(input, target, reduction=reduction)
+    _refuse_complex("smooth_l1", input, target)
     _warn_of_sizes("smooth_l1_loss", input, target)
     difference = input - target  # squared as it is: |d| has no second derivative at 0
     d = difference.abs()
@@ -168,6 +176,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     reduction = _reduction.resolve(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    _refuse_complex("huber", input, target)
     _warn_of_sizes("huber_loss", input, target)
     difference = input - target  # squared as it is: |d| has no second derivative at 0
     d = difference.abs()

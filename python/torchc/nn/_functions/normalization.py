@@ -56,6 +56,9 @@ def batch_norm(
     """
     if training:
         _check_batch(input.size())
+    for running in (running_mean, running_var):
+        if running is not None and running.requires_grad and _C.is_grad_enabled():
+            raise RuntimeError("batch_norm(): running statistics have no derivative; detach them")
     return _C.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 

@@ -123,7 +123,7 @@ def _goal(input, output_size, n: int) -> list[int]:
     """The output's size; None stands for the input's."""
     goal = _many(output_size, n)
     if input.dim() <= n:
-        raise ValueError(
+        raise (RuntimeError if n == 1 or isinstance(output_size, int) else ValueError)(
             f"adaptive pooling: expected an input of at least {n + 1} dimensions, got {input.dim()}"
         )
     if len(goal) != n:
