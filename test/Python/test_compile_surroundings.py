@@ -178,10 +178,9 @@ def test_little_memory(tmp_path):
         )
         program = start(code, TORCHC_CACHE_DIR=str(tmp_path / str(spare)))
         out, err = program.communicate(timeout=120)
-        assert program.returncode == 0 or "MemoryError" in err or "can't allocate" in err, (
-            spare,
-            out + err,
-        )
+        # The last is CPython's own, of an import that finds no memory for a frame.
+        refusals = ("MemoryError", "can't allocate", "SystemError: error return without exception set")
+        assert program.returncode == 0 or any(r in err for r in refusals), (spare, out + err)
 
 
 @pytest.mark.parametrize("interpret", [True, pytest.param(False, marks=needs_compiler)])
