@@ -26,6 +26,15 @@ CASES = {
 }
 
 
+def test_triangles_of_high_matrices() -> None:
+    """Rows without an element take no time."""
+    high = 2**62
+    assert torch.triu_indices(high, 0).shape == torch.tril_indices(high, 0).shape == (2, 0)
+    assert torch.triu_indices(high, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
+    assert torch.triu_indices(high, 2, -1).tolist() == [[0, 0, 1, 1, 2], [0, 1, 0, 1, 1]]
+    assert torch.tril_indices(high, 1, 2 - high).tolist() == [[high - 2, high - 1], [0, 0]]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_refused(name: str) -> None:
     call: Any = CASES[name]

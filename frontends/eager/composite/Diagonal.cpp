@@ -52,7 +52,12 @@ Tensor triangleIndices(int64_t rows, int64_t columns, int64_t offset, bool lower
   if (count > (int64_t(1) << 20)) // asks for the memory before the work
     release(newTensor(DType::I64, Dims({2, int64_t(count)}), deviceKind(device)));
   std::vector<int64_t> r, c;
-  for (int64_t i = 0; i < rows; i++) {
+  // Rows without an element are many where a matrix is high.
+  int64_t first = lower ? std::max<int64_t>(-offset, 0) : 0;
+  int64_t last = !columns ? 0
+                 : lower  ? rows
+                          : std::min(rows, std::max<int64_t>(columns - std::min(offset, columns), 0));
+  for (int64_t i = first; i < last; i++) {
     int64_t from = lower ? 0 : std::clamp<int64_t>(i + offset, 0, columns);
     int64_t to = lower ? std::clamp<int64_t>(i + offset + 1, 0, columns) : columns;
     for (int64_t j = from; j < to; j++) {
