@@ -208,3 +208,11 @@ def test_moments() -> None:
         np.testing.assert_allclose(-d.log_prob(x).mean().item(), d.entropy().item(), atol=0.02)
     assert D.HalfCauchy(tensor(1.0)).mean.item() == np.inf
     assert np.isnan(D.Cauchy(tensor(0.0), tensor(1.0)).mean.item())
+
+
+def test_the_divergence_of_half_normals() -> None:
+    """log(q / p) + p^2 / (2 q^2) - 1 / 2 for scales p and q: folding both keeps their ratio."""
+    d = torch.distributions
+    p, q = torch.tensor([1.0, 0.5]), torch.tensor([2.0, 3.0])
+    want = (q / p).log() + p * p / (2 * q * q) - 0.5
+    torch.testing.assert_close(d.kl_divergence(d.HalfNormal(p), d.HalfNormal(q)), want)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchc import _C
 from torchc.distributions.continuous import Exponential, Laplace, LogNormal, Normal, Uniform
 from torchc.distributions.discrete import Bernoulli, Categorical, Independent, OneHotCategorical
+from torchc.distributions.transformed_distribution import HalfNormal
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -30,6 +31,11 @@ def kl_divergence(p, q):
     raise NotImplementedError(
         f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
     )
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p, q):
+    return _normal(p.base_dist, q.base_dist)
 
 
 @register_kl(LogNormal, LogNormal)
