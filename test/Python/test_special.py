@@ -270,3 +270,15 @@ def test_polynomials_of_degrees_below_zero_and_beyond_numbers(name: str) -> None
     x = torch.tensor([0.5, float("inf"), float("nan")])
     for n in (-1, float("inf"), -float("inf"), float("nan")):
         assert f(x, n).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("n", [170, 171, 250])
+def test_polygamma_beyond_the_largest_factorial(n):
+    """psi_n(x) - psi_n(x + 1) = (-1)^(n + 1) n! / x^(n + 1)."""
+    x = torch.tensor([60.0, 75.5], dtype=torch.float64)
+    step = torch.special.polygamma(n, x) - torch.special.polygamma(n, x + 1)
+    for got, at in zip(step.tolist(), x.tolist()):
+        want = (1 if n % 2 else -1) * math.exp(math.lgamma(n + 1) - (n + 1) * math.log(at))
+        assert got == pytest.approx(want, rel=1e-9)
+    assert torch.special.polygamma(10**6 + 1, x).tolist() == [math.inf] * 2
+    assert torch.special.polygamma(2**62, x).tolist() == [-math.inf] * 2

@@ -128,12 +128,13 @@ def polygamma(n, input, *, out=None):
     dtype = checked("polygamma", real_type(input), True)
     x = input.double()
     sign = 1.0 if n % 2 else -1.0
-    value = (
-        sign
-        * math.factorial(n)
-        * _Zeta.apply(_C.full_like(x, n + 1.0, dtype=_C.float64).detach(), x)
-    )
-    return given(value.to(dtype), out)
+    zeta = _Zeta.apply(_C.full_like(x, n + 1.0, dtype=_C.float64).detach(), x)
+    if n <= 170:
+        value = math.factorial(n) * zeta
+    else:  # n! alone is beyond float64; where zeta is below it its first term tells
+        logarithm = _C.where(zeta > 0, zeta.log(), -(n + 1.0) * x.log())
+        value = (logarithm + math.lgamma(n + 1.0)).exp()
+    return given((sign * value).to(dtype), out)
 
 
 def polygamma_method(self, n):
