@@ -14,8 +14,9 @@ namespace {
 
 struct Chosen {
   const PackTable *table = nullptr;
+  const PackTable *const *all = nullptr;
   ForkMutex mutex{LockOrder::Pack};
-  std::vector<const PackEntry *> byName; // sorted, at the first packSymbol()
+  std::vector<const PackEntry *> byName; // of all tables that run here, sorted, at the first packSymbol()
   char problem[192] = {};
 };
 Chosen &chosen() {
@@ -28,6 +29,11 @@ const PackTable *find(const PackTable *const *tables, Isa isa) {
     if ((*tables)->isa == isa && (*tables)->abi == packAbi)
       return *tables;
   return nullptr;
+}
+
+bool runsHere(const PackTable &t) {
+  Isa best = processorIsa();
+  return t.abi == packAbi && (t.isa == best || (t.isa == Isa::V3 && best == Isa::V4));
 }
 
 /// The table to use, and in `problem` why it isn't the one that was asked for.
@@ -98,6 +104,7 @@ void packUse(const PackTable *const *tables) {
   ix = {};
   c.byName.clear();
   c.problem[0] = 0;
+  c.all = tables;
   c.table = choose(tables, c.problem, sizeof c.problem);
   if (!c.table)
     return;
@@ -120,9 +127,11 @@ Kernel packSymbol(const char *name) {
   std::lock_guard<std::mutex> lock(c.mutex);
   auto less = [](const PackEntry *a, const PackEntry *b) { return std::strcmp(a->name, b->name) < 0; };
   if (c.byName.empty()) { // only compiled code asks: most programs never sort the names
-    for (uint64_t i = 0; i < c.table->count; ++i)
-      if (c.table->entries[i].name)
-        c.byName.push_back(c.table->entries + i);
+    // Code for an older processor, as artefacts are, calls its kernels.
+    for (const PackTable *const *t = c.all; *t; ++t)
+      for (uint64_t i = 0; runsHere(**t) && i < (*t)->count; ++i)
+        if ((*t)->entries[i].name)
+          c.byName.push_back((*t)->entries + i);
     std::sort(c.byName.begin(), c.byName.end(), less);
   }
   PackEntry wanted{0, nullptr, name};

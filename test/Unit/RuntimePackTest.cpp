@@ -28,6 +28,22 @@ TEST(RuntimePack, Symbols) {
   EXPECT_EQ(packSymbol(""), nullptr);
 }
 
+/// Code compiled for an older processor finds its kernels on a newer one.
+TEST(RuntimePack, SymbolsOfAllThatRunsHere) {
+  Isa best = processorIsa();
+  if (best == Isa::A64)
+    GTEST_SKIP() << "one ISA alone";
+  static const PackEntry older{0, &addScalarKernel<DType::F32>, "older"},
+      newer{0, &addScalarKernel<DType::F32>, "newer"};
+  static const PackTable v3{packAbi, Isa::V3, 1, &older}, v4{packAbi, Isa::V4, 1, &newer};
+  static const PackTable *const tables[] = {&v3, &v4, nullptr};
+  packUse(tables);
+  EXPECT_EQ(packIsa(), best);
+  EXPECT_EQ(packSymbol("older"), older.fn);
+  EXPECT_EQ(packSymbol("newer"), best == Isa::V4 ? newer.fn : nullptr);
+  useTestPack();
+}
+
 TEST(RuntimePack, NoPackGivesNull) {
   packUse(nullptr);
   EXPECT_EQ(packElementwise(OpAdd, DType::F32, 0), nullptr);
