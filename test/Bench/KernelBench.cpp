@@ -38,23 +38,27 @@ template <class F> double best(F f, double seconds = 0.3) {
 
 #if defined(__x86_64__)
 typedef float V8 __attribute__((vector_size(32)));
-__attribute__((target("avx2,fma"))) static double peakOnce() {
-  V8 a[12];
-  for (auto &x : a)
-    x = V8{} + 1e-9f;
-  V8 p = V8{} + 1.0000001f, q = V8{} + 1e-9f;
-  const int64_t n = 1000000;
-  double s = now();
-  for (int64_t i = 0; i < n; ++i)
-#pragma clang loop unroll(full)
-    for (int j = 0; j < 12; ++j)
-      asm volatile("vfmadd213ps %1,%2,%0" : "+x"(a[j]) : "x"(p), "x"(q));
-  return double(n) * 12 * 16 / (now() - s) / 1e9;
-}
+typedef float V16 __attribute__((vector_size(64)));
+#define PEAK(name, isa, V, reg)                                                                                        \
+  __attribute__((target(isa))) static double name() {                                                                  \
+    V a[12];                                                                                                           \
+    for (auto &x : a)                                                                                                  \
+      x = V{} + 1e-9f;                                                                                                 \
+    V p = V{} + 1.0000001f, q = V{} + 1e-9f;                                                                           \
+    const int64_t n = 1000000;                                                                                         \
+    double s = now();                                                                                                  \
+    for (int64_t i = 0; i < n; ++i)                                                                                    \
+      _Pragma("clang loop unroll(full)") for (int j = 0; j < 12; ++j) asm volatile("vfmadd213ps %1,%2,%0" :            \
+                                                                                   "+" reg(a[j]) : reg(p), reg(q));    \
+    return double(n) * 12 * 2 * (sizeof(V) / 4) / (now() - s) / 1e9;                                                   \
+  }
+PEAK(peakOfV3, "avx2,fma", V8, "x")
+PEAK(peakOfV4, "avx512f", V16, "v")
+/// Of the vectors that the pack in use has.
 static double peak() {
   double r = 0;
   for (int i = 0; i < 30; ++i)
-    r = std::max(r, peakOnce());
+    r = std::max(r, packIsa() == Isa::V4 ? peakOfV4() : peakOfV3());
   return r;
 }
 #else
@@ -74,7 +78,7 @@ static float *make(int64_t n) {
 
 static void benchGemm() {
   double pk = peak();
-  std::printf("FMA peak %.1f GFLOP/s (AVX2)\n", pk);
+  std::printf("FMA peak %.1f GFLOP/s (%s)\n", pk, isaName(packIsa()));
   const int64_t shapes[][3] = {{64, 64, 64},       {128, 128, 128},    {256, 256, 256}, {512, 512, 512},
                                {1024, 1024, 1024}, {2048, 2048, 2048}, {16, 768, 3072}, {128, 768, 3072},
                                {64, 64, 32},       {1, 1024, 1024}};
