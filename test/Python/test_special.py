@@ -272,7 +272,7 @@ def test_polynomials_of_degrees_below_zero_and_beyond_numbers(name: str) -> None
         assert f(x, n).tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("n", [170, 171, 250])
+@pytest.mark.parametrize("n", [21, 170, 171, 250])
 def test_polygamma_beyond_the_largest_factorial(n):
     """psi_n(x) - psi_n(x + 1) = (-1)^(n + 1) n! / x^(n + 1)."""
     x = torch.tensor([60.0, 75.5], dtype=torch.float64)
@@ -280,5 +280,11 @@ def test_polygamma_beyond_the_largest_factorial(n):
     for got, at in zip(step.tolist(), x.tolist()):
         want = (1 if n % 2 else -1) * math.exp(math.lgamma(n + 1) - (n + 1) * math.log(at))
         assert got == pytest.approx(want, rel=1e-9)
+    far = torch.tensor(
+        [4e3, 1e9], dtype=torch.float64
+    )  # (-1)^(n + 1) (n - 1)! / x^n (1 + n / (2 x) + ...)
+    want = [math.exp(math.lgamma(n) - n * math.log(v)) * (1 + n / (2 * v)) for v in far.tolist()]
+    got = (torch.special.polygamma(n, far) * (1 if n % 2 else -1)).tolist()
+    assert got == pytest.approx(want, rel=n * n / 4e3**2 / 6)
     assert torch.special.polygamma(10**6 + 1, x).tolist() == [math.inf] * 2
     assert torch.special.polygamma(2**62, x).tolist() == [-math.inf] * 2

@@ -113,6 +113,27 @@ class _Digamma(Function):
         return g * polygamma(1, x)
 
 
+# B_2j / (2j)!, B: Bernoulli's numbers.
+_EULER_MACLAURIN = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160)
+
+
+def _polygamma_long(n, x):
+    """n! zeta(n + 1, x) by logarithms; x^s zeta(s, x), s = n + 1, by 48 terms and the Euler-Maclaurin formula."""
+    s, terms = n + 1.0, 48
+    total = 1.0
+    for k in range(1, terms):
+        total = total + (-s * (k / x).log1p()).exp()
+    a = x + terms
+    rest, factor = a / (s - 1.0) + 0.5, s / a
+    for j, b in enumerate(_EULER_MACLAURIN):
+        rest = rest + b * factor
+        factor = factor * ((s + 2 * j + 1) / a) * ((s + 2 * j + 2) / a)
+    weight = (-s * (terms / x).log1p()).exp()
+    total = total + _C.where(weight > 0, weight * rest, 0.0)
+    value = (total.log() - s * x.log() + math.lgamma(s)).exp()
+    return _C.where(x > 0, value, math.inf)
+
+
 def polygamma(n, input, *, out=None):
     """The n-th derivative of digamma, n >= 0; for n > 1 it is (-1)^(n + 1) n! zeta(n + 1, x).
 
@@ -128,12 +149,11 @@ def polygamma(n, input, *, out=None):
     dtype = checked("polygamma", real_type(input), True)
     x = input.double()
     sign = 1.0 if n % 2 else -1.0
-    zeta = _Zeta.apply(_C.full_like(x, n + 1.0, dtype=_C.float64).detach(), x)
     if n <= 170:
-        value = math.factorial(n) * zeta
-    else:  # n! alone is beyond float64; where zeta is below it its first term tells
-        logarithm = _C.where(zeta > 0, zeta.log(), -(n + 1.0) * x.log())
-        value = (logarithm + math.lgamma(n + 1.0)).exp()
+        zeta = _Zeta.apply(_C.full_like(x, n + 1.0, dtype=_C.float64).detach(), x)
+        value = float(math.factorial(n)) * zeta
+    else:  # n! alone is beyond float64
+        value = _polygamma_long(n, x)
     return given((sign * value).to(dtype), out)
 
 
