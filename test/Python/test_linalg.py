@@ -468,35 +468,6 @@ def test_out() -> None:
     assert L.pinv(a, out=torch.empty(0, dtype=torch.complex128)).is_complex()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.complex128])
-def test_each_matrix_of_a_batch_is_as_alone(dtype: Any) -> None:
-    torch.manual_seed(4)
-    a = torch.randn(7, 2, 5, 5, dtype=dtype)
-    b = torch.randn(7, 2, 5, 3, dtype=dtype)
-    for f in (L.inv, L.det, lambda x: L.qr(x)[0], L.svdvals, L.eigvals, lambda x: L.lu(x)[1]):
-        each = torch.stack([torch.stack([f(m) for m in row]) for row in a])
-        assert torch.equal(f(a), each)
-    LU, pivots = L.lu_factor(a)
-    torch.testing.assert_close(a @ L.lu_solve(LU, pivots, b), b, rtol=1e-3, atol=1e-3)
-    assert L.inv_ex(torch.stack([torch.eye(2), torch.zeros(2, 2)])).info.tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("left", [True, False])
-@pytest.mark.parametrize("adjoint", [True, False])
-def test_lu_solve_moves_rows_as_the_permutation_does(left: bool, adjoint: bool) -> None:
-    torch.manual_seed(2)
-    a = torch.randn(3, 4, 4, dtype=torch.complex128)
-    b = (
-        torch.randn(4, 2, dtype=torch.complex128)
-        if left
-        else torch.randn(2, 4, dtype=torch.complex128)
-    )
-    x = L.lu_solve(*L.lu_factor(a), b, left=left, adjoint=adjoint)
-    whole = a.mH if adjoint else a
-    close = (whole @ x if left else x @ whole) - b
-    assert close.abs().max().item() < 1e-12
-
-
 def test_without_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
     from torchc.linalg import _lapack
 

@@ -76,7 +76,10 @@ def _assert_equal(want: list[Any], got: list[Any]) -> None:
 @pytest.mark.parametrize("dtype", [DType.F32, DType.F64], ids=["f32", "f64"])
 @pytest.mark.parametrize(("name", "call", "sample"), CASES, ids=IDS)
 def test_second_order_bits(name: str, call: Any, sample: Sample, dtype: DType) -> None:
-    _assert_equal(_orders(ORACLE, call, sample, dtype), _orders(TORCHC, call, sample, dtype))
+    want, got = _orders(ORACLE, call, sample, dtype), _orders(TORCHC, call, sample, dtype)
+    # Derivatives that don't depend on the input have second ones of zeros, as PyTorch's; the oracle has none.
+    assert not any(arr.data.any() for arr in got[len(want) :])
+    _assert_equal(want, got[: len(want)])
 
 
 @pytest.mark.parametrize(("name", "call", "sample"), CASES, ids=IDS)
