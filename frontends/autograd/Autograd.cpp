@@ -2,6 +2,7 @@
 #include "frontends/autograd/Tape.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Api.h"
+#include "frontends/eager/DispatchHooks.h"
 #include "frontends/eager/Modes.h"
 
 namespace torchc {
@@ -79,6 +80,8 @@ bool retainsGrad(TensorImpl *t) {
 
 Tensor detachTensor(const Tensor &t) {
   TensorImpl *a = t.impl();
+  if (TORCHC_UNLIKELY(a->flags & FlagSubclass))
+    return dispatchHooks.alias(a);
   Tensor out(newAlias(a, a->rank, a->sizes(), a->strides(), 0));
   out->tag = a->tag; // the same value in a trace
   return out;

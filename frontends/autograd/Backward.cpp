@@ -7,6 +7,7 @@
 #include "frontends/autograd/Tape.h"
 #include "frontends/autograd/Views.h"
 #include "frontends/eager/Api.h"
+#include "frontends/eager/DispatchHooks.h"
 #include "frontends/eager/Index.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/eager/View.h"
@@ -491,6 +492,8 @@ Tensor rootCotangent(const Tensor &output, const Tensor &given, size_t index) {
   if (!isFloat(output->dtype))
     fail("grad can be implicitly created only for real scalar outputs but got " +
          std::string(torchName(output->dtype)));
+  if (TORCHC_UNLIKELY(output->flags & FlagSubclass))
+    return dispatchHooks.ones(output.impl());
   Dims dims = output->dims();
   EagerBuilder builder{output->device};
   return builder.op(OpId::Full, {}, {rules::ints(dims), Attr::number(1), Attr::dtype(output->dtype)}).tensor;

@@ -171,8 +171,7 @@ const EagerValue &NodeContext::result() const {
     backwardTwice();
   TensorImpl *r = n->result;
   checkVersion(r, n->resultVersion, n);
-  Tensor t(newAlias(r, r->rank, r->sizes(), r->contiguous() ? nullptr : r->strides(), 0));
-  t->tag = r->tag;
+  Tensor t = detachTensor(Tensor::borrow(r));
   t->node = retain(n);
   t->flags |= FlagRequiresGrad;
   unpackedResult = EagerValue(std::move(t));

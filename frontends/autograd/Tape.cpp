@@ -55,8 +55,7 @@ inline void saveNumber(NodeInput &in, const Scalar &s) {
 /// The result is kept without its node, which would hold it in turn.
 inline void saveResult(Node *n, TensorImpl *out) {
   n->state |= NodeSavesResult;
-  TensorImpl *alias = newAlias(out, out->rank, out->sizes(), out->contiguous() ? nullptr : out->strides(), 0);
-  alias->tag = out->tag; // the same value in a trace
+  TensorImpl *alias = detachTensor(Tensor::borrow(out)).take();
   n->result = alias;
   n->resultVersion = out->version();
   if (TORCHC_UNLIKELY(savedHooks)) {

@@ -25,27 +25,6 @@ Registry &registry() {
   return *r;
 }
 
-/// An op runs between recorded segments: what was deferred is computed, and nothing it does is recorded.
-class OpaqueScope {
-public:
-  explicit OpaqueScope(const CustomOp &op) {
-    constexpr uint32_t traced = FlagRecording | FlagRetracing;
-    if (!(threadState.modes.flags & traced))
-      return;
-    jitHooks.opaque(op.schema().qualified().c_str());
-    cleared = threadState.modes.flags & traced; // a run that has left doesn't trace any more
-    changeFlags(0, cleared);
-  }
-  ~OpaqueScope() {
-    if (cleared)
-      changeFlags(cleared, 0);
-  }
-  OpaqueScope(const OpaqueScope &) = delete;
-
-private:
-  uint32_t cleared = 0;
-};
-
 std::vector<Tensor> tensorsOf(const CustomValues &values) {
   std::vector<Tensor> out;
   eachTensor(values, [&](const Tensor &t) { out.push_back(t); });
@@ -331,7 +310,7 @@ CustomValues callCustomOp(CustomOp &op, CustomValues args) {
   checkArguments(op.schema(), args);
   if (op.whole && !op.kernels[int(deviceOf(args))])
     return CustomKernel(op.whole)(args);
-  OpaqueScope opaque(op);
+  OpaqueScope opaque(op.schema().qualified().c_str());
   bool wanted = false;
   eachTensor(args, [&](const Tensor &t) {
     materialize(t.impl());

@@ -1,6 +1,7 @@
 #include "frontends/eager/Dispatch.h"
 #include "frontends/autograd/Tape.h"
 #include "frontends/autograd/Views.h"
+#include "frontends/eager/DispatchHooks.h"
 #include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
 #include "frontends/eager/View.h"
@@ -240,7 +241,7 @@ bool mayWriteThrough(const OpCall &call) {
 
 /// A traced program must see the copy, as a later gradient reads it.
 TensorImpl *copyForTape(TensorImpl *a) {
-  if (!(threadState.modes.flags & (FlagRecording | FlagRetracing)))
+  if (!(threadState.modes.flags & (FlagRecording | FlagRetracing)) && !(a->flags & FlagSubclass))
     return copyOf(a, a->dtype);
   NoGradGuard quiet;
   return callOp(OpId::Cast, {Tensor::borrow(a)}, {Attr::dtype(a->dtype)}).take();
@@ -411,6 +412,8 @@ TensorImpl *callSlow(const OpCall &call) {
   for (int i = 0; i < call.numOperands; i++)
     if (TORCHC_UNLIKELY(call.operands[i].isNumber() && call.operands[i].number.isComplex()))
       return callWithComplexNumbers(call);
+  if (TORCHC_UNLIKELY(isDispatched(call)))
+    return callDispatched(call);
   if (threadState.modes.flags & FlagRetracing)
     if (TensorImpl *t = jitHooks.lazyOp(call))
       return t;

@@ -46,6 +46,27 @@ inline void materialize(TensorImpl *t) {
   if (TORCHC_UNLIKELY((t->flags & FlagPending) || (threadState.modes.flags & (FlagRecording | FlagRetracing))))
     jitHooks.materialize(t);
 }
+/// Python's or a user's code runs between recorded segments: what was deferred is computed, and nothing it does is
+/// recorded.
+class OpaqueScope {
+public:
+  explicit OpaqueScope(const char *name) {
+    constexpr uint32_t traced = FlagRecording | FlagRetracing;
+    if (!(threadState.modes.flags & traced))
+      return;
+    jitHooks.opaque(name);
+    cleared = threadState.modes.flags & traced; // a run that has left doesn't trace any more
+    changeFlags(0, cleared);
+  }
+  ~OpaqueScope() {
+    if (cleared)
+      changeFlags(cleared, 0);
+  }
+  OpaqueScope(const OpaqueScope &) = delete;
+
+private:
+  uint32_t cleared = 0;
+};
 /// Before a tensor changes: a function that becomes a graph (cond, while_loop) may change its own alone.
 inline void checkChange(TensorImpl *t) {
   if (TORCHC_UNLIKELY(threadState.abstract) && (threadState.modes.flags & FlagRecording))

@@ -1,5 +1,6 @@
 #include "frontends/pybind/Args.h"
 #include "frontends/autograd/Autograd.h"
+#include "frontends/pybind/Overrides.h"
 
 namespace torchc::py {
 namespace {
@@ -310,7 +311,7 @@ inline bool acceptsPlain(ArgType t, PyObject *o) {
 /// The plain case of tryBind: positional arguments of exact types.
 inline bool bindPlain(const Signature &s, const Call &c, Values &out) {
   int at = s.method;
-  if (c.kwnames || at + c.n > s.positional)
+  if (c.kwnames || at + c.n > s.positional || functionModeActive() || (s.method && !isExactTensor(c.self)))
     return false;
   out.v[0] = c.self;
   for (Py_ssize_t i = 0; i < c.n; i++, at++) {
@@ -331,15 +332,26 @@ inline bool bindPlain(const Signature &s, const Call &c, Values &out) {
 
 } // namespace
 
+/// Overrides come before anything is checked. A module function's `self` is its module.
+static void askOverrides(const Signature &s, const Call &c) {
+  overrideBound(s.method ? reinterpret_cast<PyObject *>(tensorType) : c.self, s.name,
+                {s.method ? c.self : nullptr, c.args, c.n, c.kwnames});
+}
+
 void bind(const Signature &s, const Call &c, Values &out) {
   if (TORCHC_LIKELY(bindPlain(s, c, out)))
     return;
+  askOverrides(s, c);
+  match(s, c, out);
+}
+void match(const Signature &s, const Call &c, Values &out) {
   Mismatch bad;
   if (TORCHC_UNLIKELY(!tryBind(s, c, out, true, bad)))
     report(s, c, out, bad);
 }
 
 int bindAny(const Signature *const *list, int count, const Call &c, Values &out) {
+  askOverrides(*list[0], c);
   for (bool lenient : {false, true})
     for (int i = 0; i < count; i++)
       if (Mismatch bad; tryBind(*list[i], c, out, lenient, bad))

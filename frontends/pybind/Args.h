@@ -69,8 +69,10 @@ struct Values {
   PyObject *operator[](int i) const { return v[i]; }
 };
 
-/// Matches and checks; raises TypeError naming function, argument, expected type and what came.
+/// Matches and checks, once no override takes the call; raises TypeError naming function, argument, expected type and what came.
 void bind(const Signature &s, const Call &c, Values &out);
+/// The same without a look at overrides.
+void match(const Signature &s, const Call &c, Values &out);
 /// The number of the first signature that fits; raises TypeError listing all.
 int bindAny(const Signature *const *list, int count, const Call &c, Values &out);
 

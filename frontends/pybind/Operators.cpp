@@ -2,6 +2,7 @@
 #include "frontends/eager/Index.h"
 #include "frontends/pybind/Args.h"
 #include "frontends/pybind/Conversions.h"
+#include "frontends/pybind/Overrides.h"
 
 namespace torchc::py {
 namespace {
@@ -19,12 +20,57 @@ PyObject *withArrays(PyObject *a, PyObject *b, PyObject *(*slot)(PyObject *, PyO
     return check(slot(x.get(), y.get()));
   });
 }
-template <PyObject *(*slot)(PyObject *, PyObject *)> PyObject *acceptingArrays(PyObject *a, PyObject *b) {
-  auto plain = [](PyObject *o) { return isExactTensor(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o); };
-  if (TORCHC_UNLIKELY(!(plain(a) && plain(b))) && (isArray(a) || isArray(b)))
-    return withArrays(a, b, slot);
+/// An operator under the name that overrides know it by: as its method, the reflected one where the tensor is on the right.
+std::optional<PyObject *> overrideOperator(const char *name, const char *reflected, PyObject *a, PyObject *b) {
+  bool left = isTensor(a);
+  return overrideMethod(left ? name : reflected, {left ? a : b, left ? &b : &a, 1, nullptr});
+}
+struct OperatorNames {
+  const char *name, *reflected;
+};
+template <PyObject *(*slot)(PyObject *, PyObject *), const OperatorNames &names>
+PyObject *acceptingArrays(PyObject *a, PyObject *b) {
+  if (TORCHC_UNLIKELY(!(isPlainArgument(a) && isPlainArgument(b)) || functionModeActive())) {
+    if (auto r = overrideOperator(names.name, names.reflected, a, b))
+      return *r;
+    if (isArray(a) || isArray(b))
+      return withArrays(a, b, slot);
+  }
   return slot(a, b);
 }
+PyObject *nbPower(PyObject *a, PyObject *b, PyObject *);
+PyObject *overridablePower(PyObject *a, PyObject *b, PyObject *modulus) {
+  if (TORCHC_UNLIKELY(!isPlainArgument(a) || !isPlainArgument(b) || functionModeActive()))
+    if (auto r = overrideOperator("__pow__", "__rpow__", a, b))
+      return *r;
+  return nbPower(a, b, modulus);
+}
+
+/// Any other slot, under the name of its method.
+template <auto slot> struct Overridable;
+template <class R, class... A, R (*slot)(PyObject *, A...)> struct Overridable<slot> {
+  template <const char *const &name> static R call(PyObject *self, A... args) {
+    if (TORCHC_UNLIKELY(mayOverride(self) || (... || !isPlainArgument(args)))) {
+      PyObject *all[] = {args..., nullptr};
+      if (auto r = overrideMethod(name, {self, all, Py_ssize_t(sizeof...(A)), nullptr}))
+        return to(*r);
+    }
+    return slot(self, args...);
+  }
+  static R to(PyObject *result) {
+    if constexpr (std::is_same_v<R, PyObject *>)
+      return result;
+    else if (!result)
+      return R(-1);
+    else {
+      Ref held(result);
+      if constexpr (std::is_same_v<R, int>)
+        return PyObject_IsTrue(result);
+      else
+        return R(PyLong_AsSsize_t(result));
+    }
+  }
+};
 
 /// An op with a primitive: two tensors of one kind go straight to the dispatcher's fast path.
 template <OpId op, bool refusesBool = false> PyObject *arithmetic(PyObject *a, PyObject *b, Function general) {
@@ -228,7 +274,8 @@ PyObject *iterate(PyObject *o) {
   return guarded([&]() -> PyObject * {
     if (!implOf(o)->rank)
       typeError("iteration over a 0-d tensor");
-    Ref items(check(tupleOf(unbind(Borrowed(o), 0))));
+    // Overrides get unbind, whose items they choose, not the iteration.
+    Ref items(check(mayOverride(o) ? PyObject_CallMethod(o, "unbind", "i", 0) : tupleOf(unbind(Borrowed(o), 0))));
     return PyObject_GetIter(items.get());
   });
 }
@@ -243,50 +290,84 @@ int contains(PyObject *o, PyObject *value) {
 }
 } // namespace
 
+namespace {
+
+PyObject *overridableCompare(PyObject *a, PyObject *b, int op) {
+  static const char *const names[] = {"lt", "le", "eq", "ne", "gt", "ge"};
+  if (TORCHC_UNLIKELY(mayOverride(a) || !isPlainArgument(b)))
+    if (auto r = overrideMethod(names[op], {a, &b, 1, nullptr}))
+      return *r;
+  return compare(a, b, op);
+}
+int overridableAssign(PyObject *self, PyObject *key, PyObject *value) {
+  PyObject *all[] = {key, value};
+  if (TORCHC_UNLIKELY(mayOverride(self) || !isPlainArgument(key) || (value && !isPlainArgument(value))))
+    if (auto r = overrideMethod(value ? "__setitem__" : "__delitem__", {self, all, value ? 2 : 1, nullptr})) {
+      Py_XDECREF(*r);
+      return *r ? 0 : -1;
+    }
+  return assignSubscript(self, key, value);
+}
+
+} // namespace
+
 void addOperatorSlots(std::vector<PyType_Slot> &slots) {
   auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void *>(function)}); };
-  add(Py_nb_add, acceptingArrays<nbAdd>);
-  add(Py_nb_subtract, acceptingArrays<nbSub>);
-  add(Py_nb_multiply, acceptingArrays<nbMul>);
-  add(Py_nb_true_divide, acceptingArrays<nbDiv>);
-  add(Py_nb_floor_divide, acceptingArrays<plainBinary<OpId::FloorDivide>>);
-  add(Py_nb_remainder, acceptingArrays<plainBinary<OpId::Remainder>>);
-  add(Py_nb_power, nbPower);
-  add(Py_nb_matrix_multiply, acceptingArrays<nbMatmul>);
-  add(Py_nb_and, acceptingArrays<plainBinary<OpId::BitwiseAnd>>);
-  add(Py_nb_or, acceptingArrays<plainBinary<OpId::BitwiseOr>>);
-  add(Py_nb_xor, acceptingArrays<plainBinary<OpId::BitwiseXor>>);
-  add(Py_nb_lshift, acceptingArrays<plainBinary<OpId::BitwiseLeftShift>>);
-  add(Py_nb_rshift, acceptingArrays<plainBinary<OpId::BitwiseRightShift>>);
-  add(Py_nb_negative, nbNegative);
-  add(Py_nb_positive, nbPositive);
-  add(Py_nb_absolute, nbAbsolute);
-  add(Py_nb_invert, nbInvert);
-  add(Py_nb_inplace_add, nbInplaceAdd);
-  add(Py_nb_inplace_subtract, nbInplaceSub);
-  add(Py_nb_inplace_multiply, nbInplaceMul);
-  add(Py_nb_inplace_true_divide, nbInplaceDiv);
-  add(Py_nb_inplace_floor_divide, plainInplace<OpId::FloorDivide>);
-  add(Py_nb_inplace_remainder, plainInplace<OpId::Remainder>);
+  // Commutative operators are the same call from the right.
+#define BINARY(slot, function, name, reflected)                                                                        \
+  {                                                                                                                    \
+    static constexpr OperatorNames names = {name, reflected};                                                          \
+    add(slot, acceptingArrays<function, names>);                                                                       \
+  }
+  BINARY(Py_nb_add, nbAdd, "add", "add")
+  BINARY(Py_nb_subtract, nbSub, "sub", "__rsub__")
+  BINARY(Py_nb_multiply, nbMul, "mul", "mul")
+  BINARY(Py_nb_true_divide, nbDiv, "div", "__rtruediv__")
+  BINARY(Py_nb_floor_divide, plainBinary<OpId::FloorDivide>, "floor_divide", "__rfloordiv__")
+  BINARY(Py_nb_remainder, plainBinary<OpId::Remainder>, "remainder", "__rmod__")
+  BINARY(Py_nb_matrix_multiply, nbMatmul, "matmul", "__rmatmul__")
+  BINARY(Py_nb_and, plainBinary<OpId::BitwiseAnd>, "__and__", "__rand__")
+  BINARY(Py_nb_or, plainBinary<OpId::BitwiseOr>, "__or__", "__ror__")
+  BINARY(Py_nb_xor, plainBinary<OpId::BitwiseXor>, "__xor__", "__rxor__")
+  BINARY(Py_nb_lshift, plainBinary<OpId::BitwiseLeftShift>, "__lshift__", "__rlshift__")
+  BINARY(Py_nb_rshift, plainBinary<OpId::BitwiseRightShift>, "__rshift__", "__rrshift__")
+#undef BINARY
+#define OTHER(slot, function, name)                                                                                    \
+  {                                                                                                                    \
+    static constexpr const char *text = name;                                                                          \
+    add(slot, Overridable<function>::template call<text>);                                                             \
+  }
+  OTHER(Py_nb_negative, nbNegative, "neg")
+  OTHER(Py_nb_positive, nbPositive, "positive")
+  OTHER(Py_nb_absolute, nbAbsolute, "abs")
+  OTHER(Py_nb_invert, nbInvert, "__invert__")
+  OTHER(Py_nb_inplace_add, nbInplaceAdd, "add_")
+  OTHER(Py_nb_inplace_subtract, nbInplaceSub, "sub_")
+  OTHER(Py_nb_inplace_multiply, nbInplaceMul, "mul_")
+  OTHER(Py_nb_inplace_true_divide, nbInplaceDiv, "div_")
+  OTHER(Py_nb_inplace_floor_divide, plainInplace<OpId::FloorDivide>, "floor_divide_")
+  OTHER(Py_nb_inplace_remainder, plainInplace<OpId::Remainder>, "remainder_")
+  OTHER(Py_nb_inplace_and, plainInplace<OpId::BitwiseAnd>, "__iand__")
+  OTHER(Py_nb_inplace_or, plainInplace<OpId::BitwiseOr>, "__ior__")
+  OTHER(Py_nb_inplace_xor, plainInplace<OpId::BitwiseXor>, "__ixor__")
+  OTHER(Py_nb_inplace_lshift, plainInplace<OpId::BitwiseLeftShift>, "__ilshift__")
+  OTHER(Py_nb_inplace_rshift, plainInplace<OpId::BitwiseRightShift>, "__irshift__")
+  OTHER(Py_nb_bool, truth, "__bool__")
+  OTHER(Py_nb_float, toFloat, "__float__")
+  OTHER(Py_nb_int, toInt, "__int__")
+  OTHER(Py_nb_index, toIndex, "__index__")
+  OTHER(Py_tp_repr, reprSlot, "__repr__")
+  OTHER(Py_mp_length, length, "__len__")
+  OTHER(Py_mp_subscript, subscript, "__getitem__")
+  OTHER(Py_sq_contains, contains, "__contains__")
+#undef OTHER
+  add(Py_nb_power, overridablePower);
   add(Py_nb_inplace_power, nbInplacePower);
-  add(Py_nb_inplace_and, plainInplace<OpId::BitwiseAnd>);
-  add(Py_nb_inplace_or, plainInplace<OpId::BitwiseOr>);
-  add(Py_nb_inplace_xor, plainInplace<OpId::BitwiseXor>);
-  add(Py_nb_inplace_lshift, plainInplace<OpId::BitwiseLeftShift>);
-  add(Py_nb_inplace_rshift, plainInplace<OpId::BitwiseRightShift>);
-  add(Py_nb_bool, truth);
-  add(Py_nb_float, toFloat);
-  add(Py_nb_int, toInt);
-  add(Py_nb_index, toIndex);
-  add(Py_tp_richcompare, compare);
-  add(Py_tp_repr, reprSlot);
-  add(Py_tp_hash, hash);
+  add(Py_tp_richcompare, overridableCompare);
   add(Py_tp_iter, iterate);
-  add(Py_mp_length, length);
-  add(Py_mp_subscript, subscript);
-  add(Py_mp_ass_subscript, assignSubscript);
+  add(Py_tp_hash, hash);
+  add(Py_mp_ass_subscript, overridableAssign);
   add(Py_sq_length, length);
-  add(Py_sq_contains, contains);
 }
 
 } // namespace torchc::py

@@ -9,9 +9,21 @@ namespace {
 
 PyObject *getShape(PyObject *o, void *) { return sizeObject(implOf(o)->rank, implOf(o)->sizes()); }
 PyObject *getDType(PyObject *o, void *) { return dtypeObject(implOf(o)->dtype); }
+/// What _make_wrapper_subclass was told; the tensor itself has no memory. Borrowed, null: a tensor like others.
+PyObject *declaredDevice(PyObject *o) {
+  TensorImpl *t = implOf(o);
+  bool wrapper = (t->flags & FlagSubclass) && t->dict;
+  return wrapper ? PyDict_GetItemString(static_cast<PyObject *>(t->dict), "_wrapper_device") : nullptr;
+}
 PyObject *getDevice(PyObject *o, void *) {
+  if (PyObject *d = declaredDevice(o))
+    return Py_NewRef(d);
   DeviceId d = Borrowed(o)->device();
   return deviceObject(d.kind == DeviceKind::Cuda ? d : DeviceId{d.kind, -1});
+}
+DeviceKind deviceKindOf(PyObject *o) {
+  PyObject *d = declaredDevice(o);
+  return d ? deviceOfObject(d).kind : DeviceKind(implOf(o)->device);
 }
 PyObject *getRank(PyObject *o, void *) { return PyLong_FromLong(implOf(o)->rank); }
 PyObject *getItemSize(PyObject *o, void *) { return PyLong_FromLongLong(itemSize(implOf(o)->dtype)); }
@@ -146,9 +158,9 @@ template <Tensor (*part)(const Tensor &)> int setPart(PyObject *o, PyObject *val
       -1);
 }
 PyObject *never(PyObject *, void *) { Py_RETURN_FALSE; }
-PyObject *getIsCpu(PyObject *o, void *) { return PyBool_FromLong(implOf(o)->device == uint8_t(DeviceKind::Cpu)); }
-PyObject *getIsCuda(PyObject *o, void *) { return PyBool_FromLong(implOf(o)->device == uint8_t(DeviceKind::Cuda)); }
-PyObject *getIsMeta(PyObject *o, void *) { return PyBool_FromLong(implOf(o)->device == uint8_t(DeviceKind::Meta)); }
+PyObject *getIsCpu(PyObject *o, void *) { return PyBool_FromLong(deviceKindOf(o) == DeviceKind::Cpu); }
+PyObject *getIsCuda(PyObject *o, void *) { return PyBool_FromLong(deviceKindOf(o) == DeviceKind::Cuda); }
+PyObject *getIsMeta(PyObject *o, void *) { return PyBool_FromLong(deviceKindOf(o) == DeviceKind::Meta); }
 PyObject *getLayout(PyObject *, void *) { return stridedLayout(); }
 PyObject *getArrayPriority(PyObject *, void *) { return PyLong_FromLong(1000); }
 PyObject *getName(PyObject *, void *) { Py_RETURN_NONE; }

@@ -33,6 +33,8 @@ inline PyObject *wrap(TensorImpl *t) {
   return o;
 }
 inline PyObject *wrap(Tensor t) { return wrap(t.take()); }
+/// Makes a tensor without an object yet (owned) an object of class `cls`.
+PyObject *wrapAs(PyTypeObject *cls, Tensor t);
 /// None for an undefined tensor.
 inline PyObject *wrapOptional(Tensor t) {
   if (!t.defined())
@@ -108,14 +110,17 @@ std::string typeName(PyObject *o);
 
 /// torchc.OutOfMemoryError; borrowed.
 PyObject *outOfMemoryClass();
-/// Turns the C++ exception in flight into Python's.
-void translate();
+/// Turns the C++ exception in flight into Python's; the result of an override (Overrides.h) is returned instead.
+PyObject *translate();
 /// Runs f; an exception becomes Python's and the result `bad`.
 template <class F> inline auto guarded(F &&f, decltype(f()) bad = {}) -> decltype(f()) {
   try {
     return f();
   } catch (...) {
-    translate();
+    PyObject *result = translate();
+    if constexpr (std::is_same_v<decltype(f()), PyObject *>)
+      return result;
+    Py_XDECREF(result);
     return bad;
   }
 }
@@ -195,6 +200,10 @@ bool addLapack(PyObject *module);
 bool addCuda(PyObject *module);
 bool addLibrary(PyObject *module);
 bool addControl(PyObject *module);
+bool addOverrides(PyObject *module);
+bool addDispatch(PyObject *module);
+/// Has the class a __torch_dispatch__ of its own?
+bool dispatches(PyTypeObject *cls);
 
 /// Method tables that Tensor is made of; of two entries with one name the earlier table's counts.
 extern PyMethodDef tensorMethods[], tensorConversions[], tensorAutogradMethods[], tensorInplaceViews[], tensorFormats[];

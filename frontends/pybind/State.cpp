@@ -6,6 +6,7 @@
 #include "frontends/pybind/AutogradObjects.h"
 #include "frontends/pybind/Conversions.h"
 #include "frontends/pybind/Operators.h"
+#include "frontends/pybind/Overrides.h"
 #include "runtime/device/ThreadPool.h"
 #include <random>
 
@@ -32,7 +33,9 @@ const Signature tensorSignature = {
 const Signature asTensorSignature = {
     "as_tensor", "(data, dtype? dtype=None, device? device=None)", dataParams, 3, 3, true, false};
 
-DataCall parseData(const Signature &s, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+DataCall parseData(PyObject *module, const Signature &s, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+  if (TORCHC_UNLIKELY(functionModeActive())) // data of a subclass is data
+    overrideBound(module, s.name, {nullptr, args, n, kw});
   DataCall out;
   out.data = n ? args[0] : nullptr;
   std::vector<PyObject *> rest(args + (n ? 1 : 0), args + n + (kw ? PyTuple_GET_SIZE(kw) : 0));
@@ -51,7 +54,7 @@ DataCall parseData(const Signature &s, PyObject *const *args, Py_ssize_t n, PyOb
       }
   if (!out.data)
     typeError(std::string(s.name) + "() missing 1 required positional argument: \"data\"");
-  bind(s, {out.data, rest.data(), n ? n - 1 : 0, kw}, out.v);
+  match(s, {out.data, rest.data(), n ? n - 1 : 0, kw}, out.v);
   return out;
 }
 
@@ -60,18 +63,18 @@ Tensor moved(Tensor t, PyObject *device) {
   return d && uint8_t(d->kind) != t->device ? torchc::to(t, std::nullopt, d, false, false) : t;
 }
 
-PyObject *tensorFunction(PyObject *, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+PyObject *tensorFunction(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
   return guarded([&] {
-    DataCall c = parseData(tensorSignature, args, n, kw);
+    DataCall c = parseData(module, tensorSignature, args, n, kw);
     Tensor t = moved(tensorFromData(c.data, optional<dtypeArg>(c.v[1])), c.v[2]);
     if (c.v[3] && boolArg(c.v[3]))
       setRequiresGrad(t.impl(), true);
     return wrap(std::move(t));
   });
 }
-PyObject *asTensorFunction(PyObject *, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
+PyObject *asTensorFunction(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
   return guarded([&] {
-    DataCall c = parseData(asTensorSignature, args, n, kw);
+    DataCall c = parseData(module, asTensorSignature, args, n, kw);
     std::optional<DType> dtype = optional<dtypeArg>(c.v[1]);
     Tensor t;
     if (isTensor(c.data))

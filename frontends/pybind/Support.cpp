@@ -1,6 +1,6 @@
 // Errors, numbers and calls into the package's Python side.
 #include "frontends/eager/Index.h"
-#include "frontends/pybind/PyTensor.h"
+#include "frontends/pybind/Overrides.h"
 #include <unistd.h>
 
 namespace torchc::py {
@@ -85,9 +85,11 @@ static PyObject *classOf(ErrorKind kind) {
   }
 }
 
-void translate() {
+PyObject *translate() {
   try {
     throw;
+  } catch (Overridden &o) {
+    return o.result.take();
   } catch (PythonError &e) {
     e.restore();
   } catch (const Error &e) {
@@ -97,6 +99,7 @@ void translate() {
   } catch (const std::exception &e) {
     setError(PyExc_RuntimeError, e.what());
   }
+  return nullptr;
 }
 
 bool isArray(PyObject *o) {

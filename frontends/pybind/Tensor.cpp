@@ -4,6 +4,7 @@
 #include "frontends/autograd/Autograd.h"
 #include "frontends/pybind/Args.h"
 #include "frontends/pybind/Operators.h"
+#include "frontends/pybind/Overrides.h"
 #include <structmember.h>
 #include <unordered_set>
 
@@ -20,6 +21,18 @@ PyObject *wrapExisting(TensorImpl *t) {
     return o;
   }
   release(t);
+  return o;
+}
+
+PyObject *wrapAs(PyTypeObject *cls, Tensor t) {
+  if (cls != tensorType && dispatches(cls))
+    t->flags |= FlagSubclass;
+  PyObject *o = wrap(t.take());
+  if (cls != tensorType) {
+    Py_SET_TYPE(o, cls);
+    Py_INCREF(cls);
+    Py_DECREF(tensorType);
+  }
   return o;
 }
 
@@ -99,16 +112,6 @@ int setDict(PyObject *o, PyObject *value, void *) {
   return r;
 }
 
-/// Makes a tensor without an object yet (owned) an object of class `cls`.
-PyObject *wrapAs(PyTypeObject *cls, Tensor t) {
-  PyObject *o = wrap(t.take());
-  if (cls != tensorType) {
-    Py_SET_TYPE(o, cls);
-    Py_INCREF(cls);
-    Py_DECREF(tensorType);
-  }
-  return o;
-}
 void checkClass(PyObject *cls) {
   if (!PyType_Check(cls) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject *>(cls), tensorType))
     typeError("cls must be a type derived from torchc.Tensor, got " +
@@ -129,7 +132,9 @@ PyObject *makeSubclass(PyObject *, PyObject *args, PyObject *kwargs) {
     checkClass(cls);
     if (!isTensor(data))
       typeError("_make_subclass(): argument 'data' must be Tensor, not " + typeName(data));
-    Tensor t = detachTensor(Borrowed(data));
+    TensorImpl *d = implOf(data); // of whatever class: not detachTensor, which would keep it
+    Tensor t(newAlias(d, d->rank, d->sizes(), d->strides(), 0));
+    t->tag = d->tag;
     if (grad)
       setRequiresGrad(t.impl(), true);
     return wrapAs(reinterpret_cast<PyTypeObject *>(cls), std::move(t));
@@ -199,6 +204,10 @@ PyMethodDef classMethods[] = {
      METH_VARARGS | METH_KEYWORDS | METH_STATIC,
      "_make_subclass(cls, data, require_grad=False)\n--\n\nA tensor of class cls that shares data's memory."},
     {"as_subclass", asSubclass, METH_O, "as_subclass($self, cls, /)\n--\n\nThe same tensor as an object of class cls."},
+    {"__torch_function__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(defaultTorchFunction)),
+     METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+     "__torch_function__($cls, func, types, args=(), kwargs=None)\n--\n\nfunc's results as objects of class cls; "
+     "NotImplemented where a type isn't a base of cls."},
     {}};
 PyGetSetDef dictProperty[] = {{"__dict__", getDict, setDict}, {}};
 PyMemberDef members[] = {
@@ -215,16 +224,16 @@ PyMethodDef *joinMethods() {
                                  tensorInplaceViews, tensorFormats, generatedMethods()};
   for (const PyMethodDef *table : tables)
     for (const PyMethodDef *m = table; m->ml_name; m++)
-      if (seen.insert(m->ml_name).second)
-        all.push_back(*m);
+      if (seen.insert(m->ml_name).second) // what binds its arguments asks for overrides there
+        all.push_back(table == classMethods || table == generatedMethods() ? *m : overridable(*m));
   all.push_back({});
   return all.data();
 }
 PyGetSetDef *joinProperties() {
   static std::vector<PyGetSetDef> all;
-  for (PyGetSetDef *table : {dictProperty, tensorProperties})
-    for (PyGetSetDef *p = table; p->name; p++)
-      all.push_back(*p);
+  all.push_back(dictProperty[0]);
+  for (PyGetSetDef *p = tensorProperties; p->name; p++)
+    all.push_back(overridable(*p));
   all.push_back({});
   return all.data();
 }

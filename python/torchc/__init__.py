@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 _SUBMODULES = frozenset(
     "__config__ _higher_order_ops _utils accelerator amp autograd backends compiler cuda distributed distributions "
     "errors export fft func functional hub jit knobs library linalg masked mps multiprocessing nn onnx ops optim "
-    "profiler random serialization signal special storage testing types utils version xpu".split()
+    "overrides profiler random serialization signal special storage testing types utils version xpu".split()
 )
 # Public names that live in a submodule loaded on first use.
 _LAZY = {
@@ -58,6 +58,8 @@ _LAZY.update({name: "_extras" for name in _EXTRAS.split() if not hasattr(_C, nam
 
 for _name in _methods.FUNCTIONS:  # what stands for a function of the extension module
     globals().pop(_name, None)
+for _name in ("is_complex", "is_floating_point", "numel"):  # of any tensor-like
+    globals()[_name] = _C._overridable(getattr(_C, _name), "torchc")
 _methods.install()
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")]
@@ -93,8 +95,23 @@ def __getattr__(name):
             f"module 'torchc' has no attribute '{name}': torchc.{home} does not exist"
         ) from None
     value = module if home == name else getattr(module, name)
+    if name in _methods.FUNCTIONS or home == "functional":
+        value = _C._overridable(value, "torchc")
     globals()[name] = value
     return value
+
+
+def _of_extension(name):
+    """What PyTorch's extension module has and ours leaves to Python: `torch._C.DisableTorchFunction`."""
+    if not name.startswith("__"):
+        from torchc import overrides
+
+        if name in overrides.EXTENSION:
+            return overrides.EXTENSION[name]
+    raise AttributeError(f"module 'torchc._C' has no attribute '{name}'")
+
+
+_C.__getattr__ = _of_extension
 
 
 def __dir__():

@@ -67,6 +67,7 @@ _TABLE = {
 # Methods of other arguments, or of names that aren't functions.
 _METHODS = {
     "__array_namespace__": ("_array_api", "namespace"),
+    "_make_wrapper_subclass": ("_tensor", "make_wrapper_subclass"),
     "to_device": ("_array_api", "to_device"),
     "polygamma": ("special._gamma", "polygamma_method"),
     "polygamma_": ("special._gamma", "polygamma_"),
@@ -96,6 +97,7 @@ class _Method:
             from torchc._results import in_place
 
             function = in_place(function)
+        function = _C._overridable(function, "torchc.Tensor")
         setattr(_C.Tensor, self.name, function)
         return function if tensor is None else function.__get__(tensor)
 

@@ -225,3 +225,34 @@ def new(self, *args):
         sizes = isinstance(args[0], _C.Size)
         return new_empty(self, *args[0]) if sizes else new_tensor(self, args[0])
     return new_empty(self, *(args or (0,)))
+
+
+def make_wrapper_subclass(
+    cls,
+    size,
+    strides=None,
+    storage_offset=None,
+    memory_format=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    **policies,
+):
+    """A tensor of class `cls` without memory, of that size, dtype and device; `cls.__torch_dispatch__` computes.
+
+    Raises TypeError for a class without `__torch_dispatch__`. `policies` (dispatch_sizes_strides_policy, ...) say
+    what a class overrides beyond ops and change nothing.
+    """
+    if cls.__torch_dispatch__ is _C._disabled_torch_dispatch_impl:
+        raise TypeError(
+            f"_make_wrapper_subclass(): {cls.__name__} must define __torch_dispatch__: it has no memory to compute on"
+        )
+    if strides is None:
+        data = _C.empty(size, dtype=dtype, device="meta")
+    else:
+        data = _C.empty_strided(size, strides, dtype=dtype, device="meta")
+    result = _C.Tensor._make_subclass(cls, data, requires_grad)
+    result.__dict__["_wrapper_device"] = _C.device(device or "cpu")
+    return result

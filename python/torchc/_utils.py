@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 from torchc import _C
 
 __all__: list[str] = []
@@ -19,3 +21,10 @@ def _unflatten_dense_tensors(flat, tensors):
         outputs.append(flat.narrow(0, offset, tensor.numel()).view_as(tensor))
         offset += tensor.numel()
     return tuple(outputs)
+
+
+def overridable(names, namespace, module):
+    """Makes the Python functions `names` of a public module's `namespace` ask `__torch_function__` first."""
+    for name in names:
+        if isinstance(namespace.get(name), FunctionType):
+            namespace[name] = _C._overridable(namespace[name], module)

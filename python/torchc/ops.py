@@ -173,5 +173,10 @@ def __getattr__(name):
     """A namespace; it may be empty, then each of its attributes is an AttributeError."""
     if name.startswith("__"):
         raise AttributeError(f"module 'torchc.ops' has no attribute '{name}'")
-    globals()[name] = _OpNamespace(name)
+    if name == "aten":
+        from torchc._aten import namespace
+
+        globals()[name] = namespace
+    else:
+        globals()[name] = _OpNamespace(name)
     return globals()[name]

@@ -16,7 +16,7 @@ enum Flag : uint32_t {
   FlagPending = 1u << 1,       // not computed yet (re-trace)
   FlagNonContiguous = 1u << 2,
   FlagPyOwned = 1u << 3,       // owns its Python object (dict, weak reference, subclass)
-  FlagSubclass = 1u << 4,
+  FlagSubclass = 1u << 4,      // of a class with __torch_dispatch__
   FlagView = 1u << 5,          // shares its storage with a base that autograd tracks
   FlagNotCpu = 1u << 7,
   FlagInferenceTensor = 1u << 8,
@@ -29,8 +29,11 @@ enum Flag : uint32_t {
   FlagFunctorch = 1u << 21,
   FlagProfiling = 1u << 22,
   FlagSavedHooks = 1u << 23,   // saved-tensor hooks are installed
-  FlagTorchMode = 1u << 24     // __torch_function__ / __torch_dispatch__ modes
-
+  FlagTorchMode = 1u << 24,    // __torch_dispatch__ modes
+  FlagFunctionMode = 1u << 25, // __torch_function__ modes: the bindings ask, ops don't
+  FlagNoSubclassFunctions = 1u << 26, // __torch_function__ of classes is off
+  FlagNoFunctions = 1u << 27,         // and of modes
+  FlagNoDispatch = 1u << 28           // __torch_dispatch__ of classes and modes is off
 };
 /// Any of these sends an op to its slow path.
 inline constexpr uint32_t slowFlags = FlagPending | FlagNonContiguous | FlagSubclass | FlagNotCpu | FlagInference |

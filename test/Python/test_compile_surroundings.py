@@ -179,7 +179,11 @@ def test_little_memory(tmp_path):
         program = start(code, TORCHC_CACHE_DIR=str(tmp_path / str(spare)))
         out, err = program.communicate(timeout=120)
         # The last is CPython's own, of an import that finds no memory for a frame.
-        refusals = ("MemoryError", "can't allocate", "SystemError: error return without exception set")
+        refusals = (
+            "MemoryError",
+            "can't allocate",
+            "SystemError: error return without exception set",
+        )
         assert program.returncode == 0 or any(r in err for r in refusals), (spare, out + err)
 
 

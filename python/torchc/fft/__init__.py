@@ -4,6 +4,7 @@ NumPy's transforms (pocketfft) compute them; NumPy is imported when the first on
 float32, float64, complex64 and complex128 on the CPU; on the meta device only shapes.
 """
 
+from torchc._utils import overridable
 from torchc.fft._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from torchc.fft._transforms import (
     fft,
@@ -50,3 +51,5 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+overridable(__all__, globals(), "torchc.fft")

@@ -4,6 +4,7 @@ What factors matrices needs LAPACK, which is opened when it is first used (Runti
 float64, complex64 and complex128 on the CPU.
 """
 
+from torchc._utils import overridable
 from torchc.linalg._checks import LinAlgError
 from torchc.linalg._factor import (
     cholesky,
@@ -96,3 +97,5 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+overridable(__all__, globals(), "torchc.linalg")

@@ -1,6 +1,7 @@
 """Functions behind the modules: the same computation without state. Names and defaults as torch.nn.functional."""
 
 from torchc import _C
+from torchc._utils import overridable
 from torchc.nn import _spatial
 from torchc.nn._functions import (
     activation,
@@ -42,6 +43,7 @@ __all__ = sorted(
     {name for part in _PARTS for name in part.__all__}
     | {name for name in _NATIVE if hasattr(_C, name)}
 )
+overridable(__all__, globals(), "torchc.nn.functional")
 
 
 def __getattr__(name):

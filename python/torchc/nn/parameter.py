@@ -22,6 +22,8 @@ class Parameter(_C.Tensor):
         requires_grad: whether gradients are recorded.
     """
 
+    __torch_function__ = _C._disabled_torch_function_impl
+
     def __new__(cls, data=None, requires_grad=True):
         """See the class."""
         if data is None:
@@ -52,6 +54,8 @@ class _BufferMeta(type(_C.Tensor)):  # type: ignore[misc]
 class Buffer(_C.Tensor, metaclass=_BufferMeta):
     """A tensor that a module registers as a buffer when it is assigned; only a `persistent` one is saved."""
 
+    __torch_function__ = _C._disabled_torch_function_impl
+
     def __new__(cls, data=None, *, persistent=True):
         """See the class."""
         data = _C.empty(0) if data is None else data
@@ -63,6 +67,24 @@ class Buffer(_C.Tensor, metaclass=_BufferMeta):
 
 class UninitializedTensorMixin:
     """A parameter or buffer without a size; it has none of a tensor's functions until `materialize`."""
+
+    _allowed = frozenset(
+        "size copy_ is_complex is_floating_point half float double char short int long cuda cpu to get_device "
+        "requires_grad_ detach clone".split()
+    )
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """Raises ValueError for what needs a size."""
+        name = getattr(func, "__name__", "")
+        if name not in cls._allowed and name not in ("__get__", "__set__"):
+            raise ValueError(
+                f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
+                f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
+                "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch "
+                "functions"
+            )
+        return _C._disabled_torch_function_impl(func, types, args, kwargs)
 
     def materialize(self, shape, device=None, dtype=None):
         """Gives it memory of this shape; the class becomes the ordinary one."""

@@ -1,5 +1,6 @@
 """Special functions under the names of torch.special. Real tensors; integers are computed in the default dtype."""
 
+from torchc._utils import overridable
 from torchc.special._bessel import (
     airy_ai,
     bessel_j0,
@@ -125,3 +126,5 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
+
+overridable(__all__, globals(), "torchc.special")
