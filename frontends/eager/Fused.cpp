@@ -1,21 +1,146 @@
-// Fused ops by their decomposition (rules/Decompose.h), run unseen by tape and tracer.
+// Fused ops by their decomposition (rules/Decompose.h), run unseen by tape and tracer. Where rows don't depend on each
+// other they run by blocks of rows that stay in the second-level cache: the passes over a block cost no memory traffic.
 #include "dialects/rules/Decompose.h"
 #include "frontends/autograd/EagerBuilder.h"
 #include "frontends/eager/Families.h"
 #include "frontends/eager/Modes.h"
 #include "runtime/core/Storage.h"
+#include "runtime/device/ThreadPool.h"
+#include <exception>
+#include <mutex>
 
 namespace torchc {
 
+static EagerValue decomposed(const Resolved &r, const EagerValue *operands, const Attr *attrs, uint8_t device) {
+  EagerBuilder builder{device};
+  EagerValue v = decompose(r.call.op, builder, operands, attrs, r.type.dtype);
+  if (!v.tensor.defined())
+    fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): no decomposition");
+  return v;
+}
+
+namespace {
+
+constexpr int64_t blockBytes = 128 << 10, mostRowBytes = 256 << 10;
+
+/// A call on rows of `inner` elements, the sizes [rows, tail]; the attributes count dimensions from the rows' on.
+struct Rows {
+  int64_t rows = 0, inner = 1;
+  Dims tail;
+  bool reduces = false; // the result has one element a row
+  int64_t axes[maxRank];
+  Attr attrs[2];
+
+  bool setTail(const TensorImpl *x, int first) {
+    for (int i = first; i < x->rank; i++) {
+      tail.push(x->sizes()[i]);
+      inner *= x->sizes()[i];
+      axes[i - first] = i - first + 1;
+    }
+    rows = inner ? x->numel / inner : 0;
+    return first > 0;
+  }
+  Attr allAxes() const { return Attr::ints(axes, uint32_t(tail.size())); }
+};
+
+bool isTail(const Attr &dims, int rank) {
+  for (uint32_t i = 0; i < dims.size; i++)
+    if (dims.list[i] != rank - int(dims.size) + int(i))
+      return false;
+  return dims.size > 0;
+}
+
+/// Is the call one on rows of operand 0?
+bool asRows(const Resolved &r, Rows &out) {
+  const TensorImpl *x = r.operand(0);
+  const Attr *attrs = r.call.attrs;
+  switch (r.call.op) {
+  case OpId::Softmax:
+  case OpId::LogSoftmax: {
+    int64_t dim = attrs[0].i < 0 ? attrs[0].i + x->rank : attrs[0].i;
+    out.attrs[0] = Attr::integer(1);
+    return x->rank > 1 && dim == x->rank - 1 && out.setTail(x, x->rank - 1);
+  }
+  case OpId::Logsumexp:
+    if (!isTail(attrs[0], x->rank) || !out.setTail(x, x->rank - int(attrs[0].size)))
+      return false;
+    out.reduces = true;
+    out.attrs[0] = out.allAxes();
+    out.attrs[1] = Attr::boolean(false);
+    return true;
+  case OpId::LayerNorm:
+    if (!isTail(attrs[0], x->rank) || !out.setTail(x, x->rank - int(attrs[0].size)))
+      return false;
+    out.attrs[0] = out.allAxes();
+    out.attrs[1] = attrs[1];
+    for (int i = 1; i < r.call.numOperands; i++) // along the rows
+      if (r.operand(i)->rank > out.tail.size())
+        return false;
+    return true;
+  default: return false;
+  }
+}
+
+Tensor blockOf(TensorImpl *t, int64_t first, int64_t rows, const Dims &tail) {
+  Dims dims;
+  dims.push(rows);
+  int64_t inner = 1;
+  for (int i = 0; i < tail.size(); i++) {
+    dims.push(tail[i]);
+    inner *= tail[i];
+  }
+  return Tensor(newAlias(t, dims.size(), dims.data(), nullptr, first * inner));
+}
+
+/// The result by blocks; nothing where the call isn't one on rows, or not worth it.
+TensorImpl *runByBlocks(const Resolved &r) {
+  TensorImpl *x = r.operand(0);
+  Rows rows;
+  if (x->device || threadState.abstract || !isFloat(x->dtype) || !x->contiguous() || !asRows(r, rows))
+    return nullptr;
+  int64_t rowBytes = rows.inner * std::max<int64_t>(itemSize(x->dtype), 4);
+  if (!rowBytes || rowBytes > mostRowBytes)
+    return nullptr;
+  int64_t each = std::max<int64_t>(1, blockBytes / rowBytes);
+  if (rows.rows <= each)
+    return nullptr;
+  Tensor out(newTensor(r.type.dtype, r.type.dims));
+  Dims outTail = rows.reduces ? Dims() : rows.tail;
+  std::mutex mutex;
+  std::exception_ptr error;
+  auto part = [&](int64_t begin, int64_t end) {
+    try {
+      InternalGuard quiet;
+      for (int64_t b = begin; b < end; b++) {
+        int64_t first = b * each, n = std::min(each, rows.rows - first);
+        EagerValue operands[maxFixedOperands];
+        operands[0] = EagerValue(blockOf(x, first, n, rows.tail));
+        for (int i = 1; i < r.call.numOperands; i++)
+          operands[i] = EagerValue(Tensor::borrow(r.operand(i)));
+        EagerValue v = decomposed(r, operands, rows.attrs, 0);
+        copyInto(blockOf(out.impl(), first, n, outTail).impl(), v.tensor.impl());
+      }
+    } catch (...) {
+      std::lock_guard<std::mutex> lock(mutex);
+      error = std::current_exception();
+    }
+  };
+  parallelFor(0, (rows.rows + each - 1) / each, 2, part);
+  if (error)
+    std::rethrow_exception(error);
+  return out.take();
+}
+
+} // namespace
+
 TensorImpl *runFused(Resolved &r) {
   InternalGuard guard;
-  EagerBuilder builder{r.operand(0) ? r.operand(0)->device : uint8_t(0)};
+  if (TensorImpl *out = r.operand(0) ? runByBlocks(r) : nullptr)
+    return out;
   EagerValue operands[maxFixedOperands];
   for (int i = 0; i < r.call.numOperands; i++)
     operands[i] = EagerValue(Tensor::borrow(r.operand(i)));
-  EagerValue v = decompose(r.call.op, builder, operands, r.call.attrs, r.type.dtype);
-  if (!v.tensor.defined())
-    fail(ErrorKind::NotImplemented, std::string(r.info.name) + "(): no decomposition");
+  EagerValue v = decomposed(r, operands, r.call.attrs, r.operand(0) ? r.operand(0)->device : uint8_t(0));
   // A decomposition may hand an operand back (nothing to normalise): the result is a tensor of its own.
   for (int i = 0; i < r.call.numOperands; i++)
     if (v.tensor.same(operands[i].tensor) || v.tensor->storage == operands[i].tensor->storage)
