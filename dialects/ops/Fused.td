@@ -10,6 +10,7 @@ class FusedOverDim<string mnemonic> : Torchc_Op<mnemonic> {
   let arguments = (ins AnyRankedTensor:$x, I64Attr:$dim);
   let shape = LikeShape;
   let promote = CommonFloat;
+  let flags = ["byRows"];
 }
 
 def Torchc_SoftmaxOp : FusedOverDim<"softmax"> {
@@ -37,6 +38,7 @@ def Torchc_LogsumexpOp : Torchc_Op<"logsumexp"> {
   let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$dims, BoolAttr:$keepdim);
   let shape = ReduceShape;
   let decompose = "logsumexp";
+  let flags = ["byRows"];
   let api = [Api<"logsumexp(Tensor input, int[] dim, bool keepdim=False) -> Tensor", ["function", "method", "outCopy"], "logSumExpDims">];
   let vjpFn = "logsumexpVjp";
   let vjpSaves = ["x", "result"];
@@ -75,6 +77,7 @@ class NormOp<string mnemonic, dag statistics, dag attrs> : Torchc_Op<mnemonic> {
 def Torchc_LayerNormOp : NormOp<"layer_norm", (ins), (ins)> {
   let summary = "(x - mean) / sqrt(var + eps) over the axes of the parameters, times w plus b in one rounding";
   let decompose = "layerNorm";
+  let flags = ["byRows"];
   let vjpFn = "layerNormVjp";
   let vjpSaves = ["x", "w"];
 }

@@ -50,35 +50,24 @@ bool isTail(const Attr &dims, int rank) {
   return dims.size > 0;
 }
 
-/// Is the call one on rows of operand 0?
+/// Is the call one on rows of operand 0, along which the other operands run?
 bool asRows(const Resolved &r, Rows &out) {
   const TensorImpl *x = r.operand(0);
-  const Attr *attrs = r.call.attrs;
-  switch (r.call.op) {
-  case OpId::Softmax:
-  case OpId::LogSoftmax: {
-    int64_t dim = attrs[0].i < 0 ? attrs[0].i + x->rank : attrs[0].i;
-    out.attrs[0] = Attr::integer(1);
-    return x->rank > 1 && dim == x->rank - 1 && out.setTail(x, x->rank - 1);
-  }
-  case OpId::Logsumexp:
-    if (!isTail(attrs[0], x->rank) || !out.setTail(x, x->rank - int(attrs[0].size)))
+  if (!(r.info.flags & OpByRows) || !x->rank)
+    return false;
+  const Attr &along = r.call.attrs[0];
+  int64_t dim = along.i < 0 ? along.i + x->rank : along.i;
+  Attr dims = along.tag == AttrTag::IntList ? along : Attr::ints(&dim, 1);
+  if (!isTail(dims, x->rank) || !out.setTail(x, x->rank - int(dims.size)))
+    return false;
+  out.attrs[0] = along.tag == AttrTag::IntList ? out.allAxes() : Attr::integer(1);
+  out.reduces = r.info.shape == ShapeRule::Reduce;
+  if (r.call.numAttrs > 1)
+    out.attrs[1] = out.reduces ? Attr::boolean(false) : r.call.attrs[1];
+  for (int i = 1; i < r.call.numOperands; i++)
+    if (r.operand(i)->rank > out.tail.size())
       return false;
-    out.reduces = true;
-    out.attrs[0] = out.allAxes();
-    out.attrs[1] = Attr::boolean(false);
-    return true;
-  case OpId::LayerNorm:
-    if (!isTail(attrs[0], x->rank) || !out.setTail(x, x->rank - int(attrs[0].size)))
-      return false;
-    out.attrs[0] = out.allAxes();
-    out.attrs[1] = attrs[1];
-    for (int i = 1; i < r.call.numOperands; i++) // along the rows
-      if (r.operand(i)->rank > out.tail.size())
-        return false;
-    return true;
-  default: return false;
-  }
+  return r.call.numAttrs <= 2;
 }
 
 Tensor blockOf(TensorImpl *t, int64_t first, int64_t rows, const Dims &tail) {

@@ -32,7 +32,7 @@ std::string flagExpr(const OpModel &op) {
   static const std::pair<const char *, const char *> names[] = {
       {"view", "OpIsView"},       {"random", "OpIsRandom"},         {"mayRaise", "OpMayRaise"},
       {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"}, {"rowMajor", "OpRowMajor"},
-      {"wideInt", "OpWideInt"},   {"conjugates", "OpConjugates"}};
+      {"wideInt", "OpWideInt"},   {"conjugates", "OpConjugates"}, {"byRows", "OpByRows"}};
   std::string out = "0";
   for (auto [key, value] : names)
     if (op.hasFlag(key))

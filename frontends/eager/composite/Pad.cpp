@@ -1,5 +1,6 @@
 // Borders: constant ones, and ones that repeat what is inside.
 #include "frontends/autograd/Tape.h"
+#include "frontends/eager/Families.h"
 #include "frontends/eager/composite/Common.h"
 #include <algorithm>
 
@@ -81,11 +82,22 @@ Tensor constantPad(const Tensor &input, IntList pad, const Scalar &value) {
   if (shape == x->dims())
     return cloneOf(x);
   checkFits(value, input->dtype);
-  Tensor out = fullTensor(shape, value, input->dtype, input->device), middle = out;
-  for (int i = 0; i < x->rank; i++)
+  bool plain = isPlain(x); // then each element is written once
+  Tensor out = plain ? Tensor(newTensor(input->dtype, shape)) : fullTensor(shape, value, input->dtype, input->device);
+  Tensor middle = out, border = fullTensor(Dims(), value, input->dtype, input->device);
+  for (int i = 0; i < x->rank; i++) {
+    int64_t from = at[i], to = from + x->sizes()[i];
+    if (plain && from)
+      torchc::copyInto(sliceDim(middle, i, 0, from).impl(), border.impl());
+    if (plain && to < shape[i])
+      torchc::copyInto(sliceDim(middle, i, to, shape[i]).impl(), border.impl());
     if (shape[i] != x->sizes()[i])
-      middle = sliceDim(middle, i, at[i], at[i] + x->sizes()[i]);
-  copy_(middle, x);
+      middle = sliceDim(middle, i, from, to);
+  }
+  if (plain)
+    torchc::copyInto(middle.impl(), x.impl());
+  else
+    copy_(middle, x);
   return out;
 }
 
