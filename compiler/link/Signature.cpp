@@ -35,6 +35,9 @@ static bool checkTensor(const Model &m, const TensorDesc &t, const char *role, s
     return diag.fail(ErrorKind::Value, where + "the name is used twice");
   if (int(t.dtype) >= numDTypes)
     return diag.fail(ErrorKind::Type, where + "unknown element type " + utostr(unsigned(t.dtype)));
+  if (isStored(t.dtype))
+    return diag.fail(ErrorKind::NotImplemented, where + "an artefact takes and gives no " +
+                                                    std::string(torchName(t.dtype)) + ": cast it inside the program");
   if (t.dims.size() > maxRank)
     return diag.fail(ErrorKind::Value, where + "expected a rank of at most 32, got " + utostr(t.dims.size()));
   for (int64_t d : t.dims)

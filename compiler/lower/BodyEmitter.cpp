@@ -13,7 +13,7 @@ namespace torchc::lower {
 Value emitMax(KernelBuilder &b, Value x, Value y, DType t) {
   if (isFloat(t)) // llvm.maximum: NaN propagates and -0 < +0
     return arith::MaximumFOp::create(b, x, y);
-  if (t == DType::U8 || t == DType::Bool)
+  if (torchc::isUnsigned(t) || t == DType::Bool)
     return arith::MaxUIOp::create(b, x, y);
   return arith::MaxSIOp::create(b, x, y);
 }
@@ -21,7 +21,7 @@ Value emitMax(KernelBuilder &b, Value x, Value y, DType t) {
 Value emitMin(KernelBuilder &b, Value x, Value y, DType t) {
   if (isFloat(t))
     return arith::MinimumFOp::create(b, x, y);
-  if (t == DType::U8 || t == DType::Bool)
+  if (torchc::isUnsigned(t) || t == DType::Bool)
     return arith::MinUIOp::create(b, x, y);
   return arith::MinSIOp::create(b, x, y);
 }
@@ -32,7 +32,7 @@ class Emitter {
 public:
   Emitter(KernelBuilder &b, DType compute, unsigned lanes, Values *traps)
       : b(b), traps(traps), compute(compute), lanes(lanes), isFloatBody(isFloat(compute)),
-        isUnsigned(compute == DType::U8 || compute == DType::Bool), type(b.wide(compute, lanes)),
+        isUnsigned(torchc::isUnsigned(compute) || compute == DType::Bool), type(b.wide(compute, lanes)),
         intType(isFloatBody ? b.wide(b.getIntegerType(unsigned(itemSize(compute)) * 8), lanes) : type) {}
 
   Value node(const BodyNode &n, Value x, Value y, Value z);

@@ -1,4 +1,5 @@
 #include "compiler/lower/Convert.h"
+#include "dialects/rules/Float8.h"
 
 using namespace mlir;
 using Pred = arith::CmpIPredicate;
@@ -97,6 +98,47 @@ Value f32ToBf16(KernelBuilder &b, Value v) {
   return o.trunc(o.i16(), b.select(isNan, o.c(o.i32(), 0x7fc0), rounded));
 }
 
+Value float8ToF32(KernelBuilder &b, Value code, DType t) {
+  Ops o(b, code);
+  Float8Format f = float8Format(t);
+  Type type = o.i32();
+  Value w = o.zext(type, code), low = o.band(w, o.c(type, 0x7f)), sign = o.shl(o.band(w, o.c(type, 0x80)), 24);
+  Value normal = b.add(o.shl(low, 23 - f.mantissa), o.c(type, int64_t(127 - f.bias) << 23));
+  Value unit = o.bits(o.f32(), uint64_t(128 - f.bias - f.mantissa) << 23);
+  Value small = o.fmul(arith::SIToFPOp::create(b, o.f32(), low), unit);
+  Value isSmall = b.compare(Pred::ult, low, o.c(type, 1 << f.mantissa));
+  Value bits = b.select(isSmall, o.bitcast(type, small), normal);
+  if (f.overflow > f.most && !f.unsignedZero)
+    bits = b.select(b.compare(Pred::eq, low, o.c(type, f.overflow)), o.c(type, 0x7f800000), bits);
+  Value isNan = f.unsignedZero ? b.compare(Pred::eq, w, o.c(type, f.nan))
+                               : b.compare(Pred::ugt, low, o.c(type, std::max(f.most, f.overflow)));
+  return o.bitcast(o.f32(), o.bor(sign, b.select(isNan, o.c(type, 0x7fc00000), bits)));
+}
+
+/// As floatToFloat8 of Float8.h.
+Value f32ToFloat8(KernelBuilder &b, Value v, DType t) {
+  Ops o(b, v);
+  Float8Format f = float8Format(t);
+  Type type = o.i32();
+  int drop = 23 - f.mantissa;
+  Value w = o.bitcast(type, v), a = o.band(w, o.c(type, 0x7fffffff)), sign = o.band(o.shr(w, 24), o.c(type, 0x80));
+  Value odd = o.band(o.shr(a, drop), o.c(type, 1));
+  Value rounded = o.shr(b.add(b.add(a, o.c(type, (int64_t(1) << (drop - 1)) - 1)), odd), drop);
+  Value normal = b.sub(rounded, o.c(type, int64_t(127 - f.bias) << f.mantissa));
+  int64_t unit = int64_t(151 - f.bias - f.mantissa) << 23;
+  Value shifted = o.fadd(o.bitcast(o.f32(), a), o.bits(o.f32(), uint64_t(unit)));
+  Value small = b.sub(o.bitcast(type, shifted), o.c(type, unit));
+  Value beyond = b.compare(Pred::ugt, normal, o.c(type, f.most));
+  Value code = b.select(b.compare(Pred::ult, a, o.c(type, int64_t(128 - f.bias) << 23)), small,
+                        b.select(beyond, o.c(type, f.overflow), normal));
+  code = b.select(b.compare(Pred::ugt, a, o.c(type, 0x7f800000)), o.c(type, f.nan), code);
+  if (f.unsignedZero) {
+    Value bare = o.bor(b.compare(Pred::eq, code, o.c(type, 0)), b.compare(Pred::eq, code, o.c(type, f.nan)));
+    sign = b.select(bare, o.c(type, 0), sign);
+  }
+  return o.trunc(o.type(b.getI8Type()), o.bor(code, sign));
+}
+
 Value i64ToF64(KernelBuilder &b, Value v) {
   Ops o(b, v);
   if (o.lanes == 1 || b.target().isa != codegen::Isa::V3)
@@ -111,6 +153,11 @@ Value i64ToF64(KernelBuilder &b, Value v) {
 Value floatToI64(KernelBuilder &b, Value v) {
   Ops o(b, v);
   return LLVM::CallIntrinsicOp::create(b, o.i64(), b.getStringAttr("llvm.fptosi.sat"), ValueRange{v}).getResult(0);
+}
+
+static Value floatToU64(KernelBuilder &b, Value v) {
+  Ops o(b, v);
+  return LLVM::CallIntrinsicOp::create(b, o.i64(), b.getStringAttr("llvm.fptoui.sat"), ValueRange{v}).getResult(0);
 }
 
 /// The same for vectors of AVX2, which converts to i32 only: in i32 where it holds every lane. `wide`: as i64, else the low
@@ -144,7 +191,7 @@ static Value intToFloat(KernelBuilder &b, Value v, DType from, DType to) {
     return i64ToF64(b, v);
   if (from == DType::Bool)
     return b.select(v, b.floatConst(type, 1), b.floatConst(type, 0));
-  if (from == DType::U8)
+  if (isUnsigned(from))
     return arith::UIToFPOp::create(b, type, v);
   return arith::SIToFPOp::create(b, type, v);
 }
@@ -157,7 +204,7 @@ static Value intToInt(KernelBuilder &b, Value v, DType from, DType to) {
     return v;
   if (in > out)
     return arith::TruncIOp::create(b, type, v);
-  if (from == DType::U8 || from == DType::Bool)
+  if (isUnsigned(from) || from == DType::Bool)
     return arith::ExtUIOp::create(b, type, v);
   return arith::ExtSIOp::create(b, type, v);
 }
@@ -165,6 +212,12 @@ static Value intToInt(KernelBuilder &b, Value v, DType from, DType to) {
 Value convert(KernelBuilder &b, Value v, DType from, DType to) {
   if (from == to)
     return v;
+  if (isFloat8(from))
+    return convert(b, float8ToF32(b, v, from), DType::F32, to);
+  if (isFloat8(to))
+    return f32ToFloat8(b, convert(b, v, from, DType::F32), to);
+  if (isWideUnsigned(to) && !(to == DType::U64 && isFloat(from)))
+    return convert(b, v, from, signedType(to)); // the same bits
   if (to == DType::Bool)
     return toBool(b, v, from);
   if (from == DType::F16 || from == DType::BF16) {
@@ -182,6 +235,8 @@ Value convert(KernelBuilder &b, Value v, DType from, DType to) {
     return arith::ExtFOp::create(b, type, v);
   if (to == DType::F32)
     return arith::TruncFOp::create(b, type, v);
+  if (to == DType::U64)
+    return floatToU64(b, v);
   if (KernelBuilder::lanesOf(v) > 1 && b.target().isa == codegen::Isa::V3) {
     bool wide = to == DType::I64;
     return intToInt(b, floatToIntAvx2(b, v, wide), wide ? DType::I64 : DType::I32, to);

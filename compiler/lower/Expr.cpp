@@ -60,8 +60,8 @@ unsigned Expr::widestBits() const {
   for (const ExprNode &n : nodes) {
     bits = std::max(bits, unsigned(itemSize(n.dtype)) * 8);
     bits = std::max(bits, unsigned(itemSize(n.compute)) * 8);
-    // Reduced floats are widened, floats become narrow integers by way of i64.
-    if (isReducedFloat(n.dtype))
+    // Small floats are widened, floats become narrow integers by way of i64.
+    if (readType(n.dtype) != n.dtype)
       bits = std::max(bits, 32u);
     if (n.kind == ExprNode::Cast && isFloat(nodes[size_t(n.operands[0])].dtype) && isIntegral(n.dtype))
       bits = 64;

@@ -42,7 +42,7 @@ int GraphLowering::constantNode(lower::Expr &expr, Operation *op) {
   DType t = dtypeOf(full.getResult());
   if (madeOfSizes(b.symbols, full.getValue()))
     return fail(op, "a number made of a dynamic size"), -1;
-  DType compute = computeType(t);
+  DType compute = isWideUnsigned(t) ? DType::I64 : readType(t); // stored types by a cast, as eager fills them
   bool isFloatNumber = isa<FloatAttr>(full.getValue());
   // A float number in an integer type is cast as a tensor would be (N8).
   if (isFloatNumber && !isFloat(t))
@@ -113,7 +113,7 @@ int GraphLowering::opNode(lower::Expr &expr, Operation *op, const Dims &space, c
       if (dimsOf(v).size())
         common = dtypeOf(v);
   }
-  DType compute = computeType(common);
+  DType compute = readType(common);
   const Body &body = opBody(id, compute);
   if (!body.numNodes) {
     fail(op, "has no scalar body in " + std::string(torchName(compute)));

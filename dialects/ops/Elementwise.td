@@ -39,6 +39,7 @@ def Torchc_MulOp : ElementwiseBinary<"mul"> {
   let scalarBool = [(And $x, $y)];
   let vjp = [(op<"mul"> $g, $y), (op<"mul"> $g, $x)];
   let onnx = ["Mul since 7"];
+  let flags = ["unsigned", "float8"];
 }
 
 def Torchc_DivOp : ElementwiseBinary<"div"> {
@@ -62,6 +63,7 @@ def Torchc_MaximumOp : ElementwiseBinary<"maximum"> {
   let vjpFn = "maximumVjp";
   let vjpSaves = ["x", "y"];
   let onnx = ["Max since 13"];
+  let flags = ["unsigned"];
 }
 
 def Torchc_MinimumOp : ElementwiseBinary<"minimum"> {
@@ -72,6 +74,7 @@ def Torchc_MinimumOp : ElementwiseBinary<"minimum"> {
   let vjpFn = "minimumVjp";
   let vjpSaves = ["x", "y"];
   let onnx = ["Min since 13"];
+  let flags = ["unsigned"];
 }
 
 def Torchc_NegOp : ElementwiseUnary<"neg"> {
@@ -95,7 +98,7 @@ def Torchc_AbsOp : ElementwiseUnary<"abs"> {
   let promote = MagnitudeType;
   let vjpFn = "absVjp";
   let vjpSaves = ["x"];
-  let flags = ["conjugates"];
+  let flags = ["conjugates", "float8"];
   let onnx = ["Abs since 13"];
 }
 
@@ -165,6 +168,7 @@ foreach p = [["Eq", "eq", "x == y"], ["Ne", "ne", "x != y; true for NaN"], ["Lt"
     let summary = p[2];
     let complex = !if(!or(!eq(p[1], "eq"), !eq(p[1], "ne")), p[1], ""); // complex numbers have no order
     let scalar = [(!cast<BodyOp>(p[0]) $x, $y)];
+    let flags = !if(!empty(complex), []<string>, ["unsigned", "float8"]);
   }
 
 def Torchc_LogicalNotOp : ElementwiseUnary<"logical_not"> {
@@ -203,6 +207,7 @@ def Torchc_WhereOp : Torchc_Op<"where"> {
   let scalar = [(Select $cond, $x, $y)];
   let vjp = [(none), (op<"where"> $cond, $g, "0.0"), (op<"where"> $cond, "0.0", $g)];
   let onnx = ["Where since 9"];
+  let flags = ["unsigned", "float8"];
 }
 
 def Torchc_CastOp : Torchc_Op<"cast"> {

@@ -53,16 +53,19 @@ def Torchc_BitwiseAndOp : Bitwise<"bitwise_and", "andOfNumber"> {
   let summary = "bits set in both; logical and of bool";
   let scalarInt = [(IAnd $x, $y)];
   let scalarBool = [(And $x, $y)];
+  let flags = ["unsigned"];
 }
 def Torchc_BitwiseOrOp : Bitwise<"bitwise_or", "orOfNumber"> {
   let summary = "bits set in one or both; logical or of bool";
   let scalarInt = [(IOr $x, $y)];
   let scalarBool = [(Or $x, $y)];
+  let flags = ["unsigned"];
 }
 def Torchc_BitwiseXorOp : Bitwise<"bitwise_xor", "xorOfNumber"> {
   let summary = "bits set in one of the two; unequal truth of bool";
   let scalarInt = [(IXor $x, $y)];
   let scalarBool = [(Xor $x, $y)];
+  let flags = ["unsigned"];
 }
 def Torchc_BitwiseNotOp : ElementwiseUnary<"bitwise_not"> {
   let summary = "every bit flipped; logical not of bool";

@@ -254,6 +254,7 @@ def Torchc_ClampMinOp : ElementwiseBinary<"clamp_min"> {
   let scalar = [(Max $x, $y)];
   let scalarBool = [(Or $x, $y)];
   let vjp = [(op<"where"> (op<"ge"> $x, $y), $g, "0.0"), (op<"where"> (op<"lt"> $x, $y), $g, "0.0")];
+  let flags = ["unsigned"];
 }
 def Torchc_ClampMaxOp : ElementwiseBinary<"clamp_max"> {
   let summary = "min(x, upper limit y)";
@@ -262,6 +263,7 @@ def Torchc_ClampMaxOp : ElementwiseBinary<"clamp_max"> {
   let scalar = [(Min $x, $y)];
   let scalarBool = [(And $x, $y)];
   let vjp = [(op<"where"> (op<"le"> $x, $y), $g, "0.0"), (op<"where"> (op<"gt"> $x, $y), $g, "0.0")];
+  let flags = ["unsigned"];
 }
 
 //===-- rounding ---------------------------------------------------------------------------------------------------===//

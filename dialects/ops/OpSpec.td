@@ -129,7 +129,8 @@ class OpSpec {
   string decompose = "";      // Fused ops: the template of rules/Decompose.h that defines them
   string gradName = "";       // what `grad_fn` is called after, where PyTorch has another name
   list<string> onnx = [];     // "Tanh since 13": a rename in both directions; else onnx/Special
-  list<string> flags = [];    // view, random, mayRaise, variadic, accumulates, rowMajor, wideInt, conjugates, byRows
+  list<string> flags = [];    // view, random, mayRaise, variadic, accumulates, rowMajor, wideInt, conjugates,
+                              // unsigned, float8, byRows
 }
 
 class Torchc_Op<string mnemonic, list<Trait> traits = []>

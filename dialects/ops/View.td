@@ -48,7 +48,7 @@ def Torchc_ContiguousOp : ElementwiseUnary<"contiguous"> {
   let scalarBool = [(Arg 0)];
   let vjp = [(op<"identity"> $g)];
   let onnx = ["Identity since 13"];
-  let flags = ["rowMajor"];
+  let flags = ["rowMajor", "unsigned", "float8"];
 }
 
 // `offset` counts from x's first element; x is row-major (the API sees to that), so offsets are its linear indices.
@@ -70,6 +70,7 @@ def Torchc_AsStridedUpdateOp : Torchc_Op<"as_strided_update"> {
   let shape = AsStridedUpdateShape;
   let decompose = "asStridedUpdate";
   let vjpFn = "asStridedUpdateVjp";
+  let flags = ["unsigned", "float8"];
 }
 
 // Not a view: the value of x after `x[slice] = y`. Views written in place become this at import.

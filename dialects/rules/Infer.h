@@ -19,9 +19,18 @@ struct OperandType {
   int rank() const { return dims ? dims->size() : 0; }
 };
 
+/// Two types without a common one.
+struct TypeClash {
+  DType a = DType::F32, b = DType::F32;
+  bool found() const { return a != b; }
+  /// "uint16 and int32 have no common type ...".
+  std::string text() const;
+};
+
 /// torch.result_type over any number of operands: tensors with dimensions decide within their category, then 0-d
 /// tensors, then numbers; a number or 0-d tensor of a higher category raises the result to that category's default.
-DType resultType(const OperandType *operands, int n, DType defaultDType);
+/// Where two types have no common one, the first two go to `clash`, and the result means nothing.
+DType resultType(const OperandType *operands, int n, DType defaultDType, TypeClash *clash = nullptr);
 
 /// The type the op computes in and the type of its result.
 struct Promoted {

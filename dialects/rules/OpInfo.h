@@ -83,6 +83,8 @@ enum OpFlag : uint32_t {
   OpRowMajor = 64,   // the result's memory is row-major whatever the operands'
   OpWideInt = 128,   // of the integer types only int64 has kernels: the API widens
   OpConjugates = 256, // the derivative is written in PyTorch's convention for complex numbers
+  OpUnsigned = 512,  // also computes in uint16, uint32 and uint64
+  OpFloat8 = 1024,   // also computes in the float8 types
   OpByRows = 2048,   // along the dimensions of the first attribute, which doesn't look at others
   OpVariadic = 16    // any number of operands of one kind
 };

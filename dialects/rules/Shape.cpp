@@ -100,30 +100,48 @@ bool inferExpand(const Dims &from, const int64_t *shape, int n, Dims &out, Diag 
 
 namespace {
 
+/// promoteTypes, which notes the first two types that have no common one.
+DType join(DType a, DType b, TypeClash *clash) {
+  if (clash && !clash->found() && !promotes(a, b))
+    *clash = {a, b};
+  return promoteTypes(a, b);
+}
+
 /// Running state of result_type: the type so far per priority class.
 struct Classes {
+  TypeClash *clash;
   DType type[3];
   bool seen[3] = {};
   void add(int k, DType t) {
-    type[k] = seen[k] ? promoteTypes(type[k], t) : t;
+    type[k] = seen[k] ? join(type[k], t, clash) : t;
     seen[k] = true;
   }
 };
 
 /// `lower` joins only when its category is higher than what decides so far.
-void combine(DType &have, bool &any, bool seen, DType lower) {
+void combine(DType &have, bool &any, bool seen, DType lower, TypeClash *clash) {
   if (!seen)
     return;
   if (!any)
     have = lower, any = true;
-  else if (category(lower) > category(have)) // floats become complex at their own precision
-    have = category(have) == 2 ? complexType(have) : promoteTypes(have, lower);
+  else if (category(lower) <= category(have))
+    return;
+  else if (category(have) == 2 && !isStored(have)) // floats become complex at their own precision
+    have = complexType(have);
+  else
+    have = join(have, lower, clash);
 }
 
 } // namespace
 
-DType resultType(const OperandType *operands, int n, DType defaultDType) {
-  Classes c;
+std::string TypeClash::text() const {
+  return std::string(torchName(a)) + " and " + std::string(torchName(b)) + " have no common type: " +
+         (isFloat8(a) || isFloat8(b) ? "float8 types promote with no other type"
+                                     : "uint16, uint32 and uint64 promote with floating point types alone");
+}
+
+DType resultType(const OperandType *operands, int n, DType defaultDType, TypeClash *clash) {
+  Classes c{clash, {}, {}};
   for (int i = 0; i < n; i++) {
     const OperandType &o = operands[i];
     if (!o.isNumber)
@@ -134,7 +152,7 @@ DType resultType(const OperandType *operands, int n, DType defaultDType) {
   DType have = DType::Bool;
   bool any = false;
   for (int k = 0; k < 3; k++)
-    combine(have, any, c.seen[k], c.type[k]);
+    combine(have, any, c.seen[k], c.type[k], clash);
   return have;
 }
 

@@ -22,9 +22,9 @@ std::optional<DType> dtypeOf(Type t) {
     switch (i.getWidth()) {
     case 1: return DType::Bool;
     case 8: return i.isUnsigned() ? DType::U8 : DType::I8;
-    case 16: return DType::I16;
-    case 32: return DType::I32;
-    case 64: return DType::I64;
+    case 16: return i.isUnsigned() ? DType::U16 : DType::I16;
+    case 32: return i.isUnsigned() ? DType::U32 : DType::I32;
+    case 64: return i.isUnsigned() ? DType::U64 : DType::I64;
     default: return std::nullopt;
     }
   }
@@ -36,6 +36,14 @@ std::optional<DType> dtypeOf(Type t) {
     return DType::F32;
   if (t.isF64())
     return DType::F64;
+  if (isa<Float8E4M3FNType>(t))
+    return DType::F8E4M3FN;
+  if (isa<Float8E5M2Type>(t))
+    return DType::F8E5M2;
+  if (isa<Float8E4M3FNUZType>(t))
+    return DType::F8E4M3FNUZ;
+  if (isa<Float8E5M2FNUZType>(t))
+    return DType::F8E5M2FNUZ;
   return std::nullopt;
 }
 
@@ -51,6 +59,13 @@ Type elementType(MLIRContext *c, DType t) {
   case DType::BF16: return BFloat16Type::get(c);
   case DType::F32: return Float32Type::get(c);
   case DType::F64: return Float64Type::get(c);
+  case DType::U16: return IntegerType::get(c, 16, IntegerType::Unsigned);
+  case DType::U32: return IntegerType::get(c, 32, IntegerType::Unsigned);
+  case DType::U64: return IntegerType::get(c, 64, IntegerType::Unsigned);
+  case DType::F8E4M3FN: return Float8E4M3FNType::get(c);
+  case DType::F8E5M2: return Float8E5M2Type::get(c);
+  case DType::F8E4M3FNUZ: return Float8E4M3FNUZType::get(c);
+  case DType::F8E5M2FNUZ: return Float8E5M2FNUZType::get(c);
   default: return Type();
   }
 }

@@ -11,8 +11,9 @@ namespace {
 
 constexpr uint64_t maxHeader = 100'000'000;
 constexpr size_t maxRank = 64;
-constexpr std::string_view formatNames[] = {"BOOL", "U8",   "I8",  "I16", "I32", "I64",
-                                            "F16",  "BF16", "F32", "F64", "C64"};
+// By dtype; an empty one is none of the format.
+constexpr std::string_view formatNames[] = {"BOOL", "U8",  "I8", "I16", "I32", "I64", "F16",     "BF16",   "F32",
+                                            "F64",  "C64", "",   "U16", "U32", "U64", "F8_E4M3", "F8_E5M2"};
 
 bool failWith(Diag &diag, const std::string &problem, ErrorKind kind = ErrorKind::Runtime) {
   return diag.fail(kind, "safetensors: " + problem);
@@ -137,7 +138,7 @@ private:
   }
   bool dtype(const std::string &name) {
     auto found = std::find(std::begin(formatNames), std::end(formatNames), name);
-    if (found == std::end(formatNames))
+    if (found == std::end(formatNames) || name.empty())
       return failWith(diag,
                       "tensor '" + records.back().tensor.name + "' has dtype '" + name + "', which isn't supported",
                       ErrorKind::NotImplemented);
@@ -219,7 +220,7 @@ bool torchc::writeSafetensors(std::span<const SafeTensor> tensors, const SafeMet
   std::string text = "{";
   for (const SafeTensor *t : order) {
     uint64_t bytes = 0;
-    if (size_t(t->dtype) >= std::size(formatNames))
+    if (size_t(t->dtype) >= std::size(formatNames) || formatNames[size_t(t->dtype)].empty())
       return failWith(diag, "tensor '" + t->name + "': the format has no " + std::string(torchName(t->dtype)),
                       ErrorKind::NotImplemented);
     if (!names.insert(t->name).second)

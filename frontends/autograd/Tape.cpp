@@ -65,7 +65,7 @@ inline void saveResult(Node *n, TensorImpl *out) {
   }
 }
 
-inline bool gradType(DType t) { return t >= DType::F16; }
+inline bool gradType(DType t) { return isDifferentiable(t); }
 
 } // namespace
 

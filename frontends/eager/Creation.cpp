@@ -10,7 +10,7 @@ uint64_t elementBits(const Scalar &s, DType t) {
   if (t == DType::Bool)
     return s.toBool();
   uint64_t bits = scalarBits(s, t);
-  if (!isReducedFloat(t))
+  if (readType(t) == t)
     return bits;
   uint64_t narrow = 0;
   void *p[3] = {&narrow, &bits, &threadState.status};

@@ -296,6 +296,11 @@ void recordInplace(const OpCall &call, const TapePlan &plan) {
 TensorImpl *runFamily(Resolved &r, uint8_t device) {
   if (TORCHC_UNLIKELY(computesComplex(r)))
     return runComplex(r, device);
+  if (TORCHC_UNLIKELY(r.info.family == Family::Elementwise && isStored(r.promoted.compute))) {
+    if (device)
+      notImplementedFor(r.info.name, r.promoted.compute);
+    return runStored(r);
+  }
   return device == cudaDevice ? runOnCuda(r) : families[int(r.info.family)](r);
 }
 

@@ -65,6 +65,8 @@ inline uint64_t scalarBits(const Scalar &s, DType dtype) {
     v.d = s.toDouble();
   else if (isFloat(dtype))
     v.f = float(s.toDouble());
+  else if (TORCHC_UNLIKELY(dtype == DType::U64))
+    v.u = s.toUnsigned();
   else
     v.i = s.toInt();
   return v.u;

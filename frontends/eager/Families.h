@@ -39,6 +39,9 @@ TensorImpl *runComplex(Resolved &r, uint8_t device);
 /// copyInto of or to a complex type: a real number has the imaginary part 0, a complex one loses its own (N8).
 void copyComplex(TensorImpl *dst, TensorImpl *src);
 
+/// Elementwise ops whose operands meet in a stored type.
+TensorImpl *runStored(Resolved &r);
+
 /// A new tensor of the call's result type, laid out as PyTorch lays out elementwise results.
 TensorImpl *newLaidOut(const Resolved &r);
 /// A contiguous copy, or t itself retained.

@@ -442,6 +442,8 @@ Tensor putAt(const Tensor &x, TensorList indices, const Tensor &values, bool acc
   return x;
 }
 
+static Scalar unsignedNumber(uint64_t v) { return v >> 63 ? Scalar::wideInteger(v) : Scalar(int64_t(v)); }
+
 Scalar item(const Tensor &t) {
   if (t->numel != 1)
     fail("a Tensor with " + std::to_string(t->numel) + " elements cannot be converted to Scalar");
@@ -452,7 +454,7 @@ Scalar item(const Tensor &t) {
   materialize(t.impl());
   TensorImpl *x = t.impl();
   Tensor wide;
-  if (isReducedFloat(x->dtype) || (category(x->dtype) == 1 && x->dtype != DType::I64)) {
+  if (readType(x->dtype) != x->dtype || (category(x->dtype) == 1 && x->dtype != DType::I64 && x->dtype != DType::U64)) {
     InternalGuard guard;
     wide = callOp(OpId::Cast, {t}, {Attr::dtype(isFloat(x->dtype) ? DType::F32 : DType::I64)});
     x = wide.impl();
@@ -462,6 +464,7 @@ Scalar item(const Tensor &t) {
   Scalar s = x->dtype == DType::F32    ? Scalar(*reinterpret_cast<float *>(x->data))
              : x->dtype == DType::F64  ? Scalar(*reinterpret_cast<double *>(x->data))
              : x->dtype == DType::I64  ? Scalar(*reinterpret_cast<int64_t *>(x->data))
+             : x->dtype == DType::U64  ? unsignedNumber(*reinterpret_cast<uint64_t *>(x->data))
              : x->dtype == DType::C64  ? Scalar::complex(floats[0], floats[1])
              : x->dtype == DType::C128 ? Scalar::complex(doubles[0], doubles[1])
                                        : Scalar(*x->data != 0);

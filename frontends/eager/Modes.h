@@ -42,6 +42,8 @@ inline std::atomic<DType> defaultFloat{DType::F32};
 }
 /// torch.get_default_dtype(): what float numbers and integer operands of float functions become.
 inline DType defaultDType() { return detail::defaultFloat.load(std::memory_order_relaxed); }
+/// torch.promote_types; Runtime error for two types without a common one.
+DType commonType(DType a, DType b);
 /// The type of a tensor made of a Python number.
 inline DType typeOfNumber(const Scalar &s) {
   return s.isComplex() ? complexType(defaultDType()) : s.isFloat() ? defaultDType() : s.dtype();

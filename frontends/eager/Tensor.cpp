@@ -13,6 +13,8 @@ double Scalar::realOnly() const {
 }
 
 int64_t Scalar::toInt() const {
+  if (wide)
+    fail("value cannot be converted to type int64_t without overflow");
   if (!isFloat() && !isComplex())
     return i;
   double d = toDouble();
@@ -21,6 +23,13 @@ int64_t Scalar::toInt() const {
   if (d >= 9223372036854775807.0)
     return INT64_MAX;
   return d <= -9223372036854775808.0 ? INT64_MIN : int64_t(d);
+}
+
+uint64_t Scalar::toUnsigned() const {
+  if (!isFloat() && !isComplex())
+    return uint64_t(i);
+  double v = toDouble();
+  return v >= 0x1p64 ? UINT64_MAX : v > 0 ? uint64_t(v) : 0;
 }
 
 static int64_t dimOf(const TensorImpl *t, int64_t dim) {
@@ -46,7 +55,8 @@ void *Tensor::data() const {
 }
 void *typedData(const Tensor &t, DType want) {
   DType have = t->dtype;
-  if (have != want && !(have == DType::Bool && want == DType::U8) && !(isReducedFloat(have) && want == DType::I16))
+  if (have != want && !(have == DType::Bool && want == DType::U8) && !(isReducedFloat(have) && want == DType::I16) &&
+      !(isWideUnsigned(have) && want == signedType(have)) && !(isFloat8(have) && want == DType::U8))
     fail("expected scalar type " + std::string(torchName(want)) + " but found " + std::string(torchName(have)));
   return t.data();
 }

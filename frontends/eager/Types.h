@@ -28,25 +28,35 @@ public:
     return s;
   }
 
+  /// An integer of 2^63 or more: uint64 holds it, floats round it, other types refuse it.
+  static Scalar wideInteger(uint64_t v) {
+    Scalar s = int64_t(v);
+    s.wide = true;
+    return s;
+  }
+
   bool isBool() const { return kind == DType::Bool; }
+  bool isWide() const { return wide; }
   bool isInt() const { return kind == DType::I64; }
   bool isFloat() const { return kind == DType::F64; }
   bool isComplex() const { return kind == DType::C128; }
   /// Bool, I64, F64 or C128.
   DType dtype() const { return kind; }
   /// Runtime error for a number with an imaginary part.
-  double toDouble() const { return isFloat() ? d : isComplex() ? realOnly() : double(i); }
-  /// A float is truncated as N8 says. Runtime error as toDouble().
+  double toDouble() const { return isFloat() ? d : isComplex() ? realOnly() : wide ? double(uint64_t(i)) : double(i); }
+  /// A float is truncated as N8 says. Runtime error as toDouble(), and for a wide integer.
   int64_t toInt() const;
+  /// As uint64: negative integers wrap, floats saturate (N8).
+  uint64_t toUnsigned() const;
   bool toBool() const { return isFloat() ? d != 0 : isComplex() ? d != 0 || im != 0 : i != 0; }
   double real() const { return isComplex() ? d : toDouble(); }
   double imag() const { return im; }
   /// Is it this number, of whatever category?
-  bool equals(int64_t v) const { return isFloat() || isComplex() ? d == double(v) && im == 0 : i == v; }
+  bool equals(int64_t v) const { return isFloat() || isComplex() ? d == double(v) && im == 0 : i == v && !wide; }
   uint64_t bits() const { return uint64_t(i); }
   /// Attributes hold no complex numbers: Runtime error as toDouble().
   Attr attr() const {
-    return isBool() ? Attr::boolean(i) : kind == DType::I64 ? Attr::integer(i) : Attr::number(toDouble());
+    return isBool() ? Attr::boolean(i) : kind == DType::I64 && !wide ? Attr::integer(i) : Attr::number(toDouble());
   }
   static Scalar fromAttr(const Attr &a) {
     return a.tag == AttrTag::Float ? Scalar(a.f) : a.tag == AttrTag::Bool ? Scalar(a.i != 0) : Scalar(a.i);
@@ -56,6 +66,7 @@ private:
   double realOnly() const;
 
   DType kind;
+  bool wide = false;
   union {
     int64_t i;
     double d;

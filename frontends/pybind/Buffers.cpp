@@ -9,7 +9,8 @@ namespace torchc::py {
 namespace {
 
 // int64 is 'l', which NumPy takes for its int64; 'q' would be a type of another number.
-constexpr const char *formats[numDTypes] = {"?", "B", "b", "h", "i", "l", "e", nullptr, "f", "d", "Zf", "Zd"};
+constexpr const char *formats[numDTypes] = {"?",  "B",  "b", "h", "i", "l",     "e",     nullptr, "f",    "d",
+                                            "Zf", "Zd", "H", "I", "L", nullptr, nullptr, nullptr, nullptr};
 
 struct BufferObject {
   PyObject_HEAD TensorImpl *tensor;
@@ -66,7 +67,7 @@ PyObject *arrayOf(TensorImpl *t) {
     typeError("can't convert a tensor on device " + deviceString(DeviceKind(t->device), -1) +
               " to numpy: it has no memory here");
   if (!formats[int(t->dtype)])
-    typeError("Got unsupported ScalarType BFloat16");
+    typeError("numpy(): NumPy has no element type for " + std::string(torchName(t->dtype)));
   expose(t);
   if (t->storage)
     t->storage->exposed = exposedFixed;
@@ -103,6 +104,8 @@ BufferType bufferType(const char *format, Py_ssize_t itemSize) {
       return {DType(t), true};
   if (f == "q" || f == "l" || f == "i")
     return {itemSize == 8 ? DType::I64 : DType::I32, true};
+  if (f == "Q" || f == "L" || f == "I")
+    return {itemSize == 8 ? DType::U64 : DType::U32, true};
   return {};
 }
 
@@ -151,7 +154,7 @@ Tensor tensorOfBuffer(PyObject *array, bool warnReadOnly) {
   if (!type.known)
     typeError("can't convert " + typeName(array) + " of element format '" + view.b.format +
               "'. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
-              "int8, uint8, and bool.");
+              "int8, uint64, uint32, uint16, uint8, and bool.");
   if (view.b.ndim > maxRank)
     fail("expected at most 64 dimensions, got " + std::to_string(view.b.ndim));
   if (warnReadOnly && view.b.readonly &&

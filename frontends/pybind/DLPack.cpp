@@ -19,13 +19,19 @@ struct Exported {
   int64_t dims[2 * maxRank];
 };
 
+/// Codes of DLPack 1.1, from kDLFloat8_e4m3fn on.
+constexpr uint8_t float8Code(DType t) {
+  return t == DType::F8E4M3FN ? 10 : t == DType::F8E4M3FNUZ ? 11 : t == DType::F8E5M2 ? 12 : 13;
+}
+
 DLDataType typeOf(DType t) {
-  uint8_t code = t == DType::Bool   ? kDLBool
-                 : t == DType::U8   ? kDLUInt
-                 : t == DType::BF16 ? kDLBfloat
-                 : isFloat(t)       ? kDLFloat
-                 : isComplex(t)     ? kDLComplex
-                                    : kDLInt;
+  uint8_t code = t == DType::Bool   ? uint8_t(kDLBool)
+                 : isUnsigned(t)    ? uint8_t(kDLUInt)
+                 : t == DType::BF16 ? uint8_t(kDLBfloat)
+                 : isFloat8(t)      ? float8Code(t)
+                 : isFloat(t)       ? uint8_t(kDLFloat)
+                 : isComplex(t)     ? uint8_t(kDLComplex)
+                                    : uint8_t(kDLInt);
   return {code, uint8_t(8 * itemSize(t)), 1};
 }
 bool typeFrom(DLDataType d, DType &out) {

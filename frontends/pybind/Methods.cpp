@@ -26,7 +26,7 @@ PyObject *complexNumber(PyObject *o, PyObject *) {
 }
 PyObject *isSigned(PyObject *o, PyObject *) {
   DType t = implOf(o)->dtype;
-  return PyBool_FromLong(t != DType::Bool && t != DType::U8);
+  return PyBool_FromLong(t != DType::Bool && !isUnsigned(t));
 }
 // Not in the op table: as a C++ function it would hide where(condition, input, other).
 const Param whereParams[] = {{"self", ArgType::Tensor, false, false},

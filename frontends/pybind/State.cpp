@@ -150,7 +150,7 @@ PyObject *promoteTypesFunction(PyObject *self, PyObject *const *args, Py_ssize_t
   return guarded([&] {
     Values v;
     bind(promoteSignature, {self, args, n, kw}, v);
-    return dtypeObject(promoteTypes(dtypeArg(v[0]), dtypeArg(v[1])));
+    return dtypeObject(commonType(dtypeArg(v[0]), dtypeArg(v[1])));
   });
 }
 PyObject *canCast(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
@@ -173,15 +173,15 @@ PyObject *resultType(PyObject *, PyObject *const *args, Py_ssize_t n) {
         typeError("result_type(): argument " + std::to_string(i + 1) + " must be Tensor or number, not " +
                   typeName(args[i]));
       DType t = at < 2 ? implOf(args[i])->dtype : typeOfNumber(s);
-      level[at] = level[at] ? promoteTypes(*level[at], t) : t;
+      level[at] = level[at] ? commonType(*level[at], t) : t;
     }
     std::optional<DType> result;
     for (auto &t : level)
       if (t)
-        result = !result                             ? *t
-                 : category(*t) <= category(*result) ? *result
-                 : category(*result) == 2            ? complexType(*result)
-                                                     : promoteTypes(*result, *t);
+        result = !result                                        ? *t
+                 : category(*t) <= category(*result)            ? *result
+                 : category(*result) == 2 && !isStored(*result) ? complexType(*result)
+                                                                : commonType(*result, *t);
     return dtypeObject(*result);
   });
 }

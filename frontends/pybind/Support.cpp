@@ -114,9 +114,14 @@ static Scalar intScalar(PyObject *o) {
   long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
   if (v == -1 && !overflow && PyErr_Occurred())
     throw PythonError();
-  if (overflow)
+  if (!overflow)
+    return Scalar(int64_t(v));
+  unsigned long long wide = overflow > 0 ? PyLong_AsUnsignedLongLong(o) : 0;
+  if (overflow < 0 || (wide == ULLONG_MAX && PyErr_Occurred())) {
+    PyErr_Clear();
     fail("value cannot be converted to type int64_t without overflow");
-  return Scalar(int64_t(v));
+  }
+  return Scalar::wideInteger(wide);
 }
 
 static Scalar complexScalar(PyObject *o) {
@@ -160,7 +165,9 @@ PyObject *numberObject(const Scalar &s) {
     return PyComplex_FromDoubles(s.real(), s.imag());
   if (s.isFloat())
     return PyFloat_FromDouble(s.toDouble());
-  return s.isBool() ? PyBool_FromLong(s.toInt()) : PyLong_FromLongLong(s.toInt());
+  return s.isBool()   ? PyBool_FromLong(s.toInt())
+         : s.isWide() ? PyLong_FromUnsignedLongLong(s.bits())
+                      : PyLong_FromLongLong(s.toInt());
 }
 
 PyObject *tupleOf(const std::vector<Tensor> &tensors) {

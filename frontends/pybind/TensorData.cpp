@@ -46,7 +46,7 @@ DType inferType(PyObject *o, int level = 0) {
     std::optional<DType> t;
     eachItem(items.get(), [&](PyObject *item) {
       DType next = inferType(item, level + 1);
-      t = t && *t != next ? promoteTypes(*t, next) : next;
+      t = t && *t != next ? commonType(*t, next) : next;
     });
     return t.value_or(defaultDType());
   }
@@ -81,14 +81,24 @@ void measure(PyObject *o, Dims &dims) {
   }
 }
 
+/// uint64 takes no floats and no negative integers, as in PyTorch; narrower unsigned types wrap the latter.
 int64_t integerFor(DType t, PyObject *o) {
   Scalar s;
   if (!scalarOf(o, s))
     typeError("expected a number, got " + typeName(o));
-  int64_t v = s.toInt(), limit = t == DType::U8 ? 255 : INT64_MAX >> (64 - 8 * itemSize(t));
-  if (v > limit || v < (t == DType::U8 ? -255 : -limit - 1))
+  if (t == DType::U64 && s.isFloat())
+    typeError("expected an integer for uint64, got " + typeName(o));
+  if (t == DType::U64 && !s.isWide() && s.toInt() < 0)
+    raise(PyExc_OverflowError, "can't convert negative int to unsigned: " + std::to_string(s.toInt()));
+  if (t == DType::U64)
+    return int64_t(s.toUnsigned());
+  if (t == DType::I64 && s.isWide())
+    raise(PyExc_ValueError, "overflow: int64 can't hold " + std::to_string(s.bits()));
+  int64_t limit = int64_t(largestInteger(t)), low = isUnsigned(t) ? -limit : -limit - 1;
+  bool fits = !s.isWide() && s.toInt() <= limit && s.toInt() >= low;
+  if (!fits || (isUnsigned(t) && s.isFloat() && !(s.toDouble() >= 0)))
     fail("value cannot be converted to type " + std::string(torchName(t)) + " without overflow");
-  return v;
+  return s.toInt();
 }
 
 void storeComplex(char *p, DType t, PyObject *o) {
@@ -167,8 +177,8 @@ struct Filler {
 Tensor fromSequence(PyObject *data, DType dtype) {
   Dims dims;
   measure(data, dims);
-  // float16 and bfloat16 are rounded from float32 by our own cast.
-  Tensor t(newTensor(computeType(dtype), dims));
+  // float8, float16 and bfloat16 are rounded from float32 by our own cast.
+  Tensor t(newTensor(readType(dtype), dims));
   Filler f{t.impl(), dims, t->data};
   f.fill(data, 0);
   return t;
@@ -183,6 +193,9 @@ PyObject *listLevel(TensorImpl *t, const char *p, int level) {
     case DType::I16: return PyLong_FromLong(*reinterpret_cast<const int16_t *>(p));
     case DType::I32: return PyLong_FromLong(*reinterpret_cast<const int32_t *>(p));
     case DType::I64: return PyLong_FromLongLong(*reinterpret_cast<const int64_t *>(p));
+    case DType::U16: return PyLong_FromLong(*reinterpret_cast<const uint16_t *>(p));
+    case DType::U32: return PyLong_FromLongLong(*reinterpret_cast<const uint32_t *>(p));
+    case DType::U64: return PyLong_FromUnsignedLongLong(*reinterpret_cast<const uint64_t *>(p));
     case DType::F32: return PyFloat_FromDouble(*reinterpret_cast<const float *>(p));
     case DType::F64: return PyFloat_FromDouble(*reinterpret_cast<const double *>(p));
     case DType::C64: {
@@ -218,9 +231,9 @@ PyObject *toList(const Tensor &x) {
     fail(ErrorKind::NotImplemented, "tolist(): a tensor on device meta has no values");
   observe(x.impl());
   Tensor t = x;
-  if (isReducedFloat(t->dtype)) {
+  if (readType(t->dtype) != t->dtype) {
     InternalGuard quiet;
-    t = to(t, DType::F32);
+    t = to(t, readType(t->dtype));
   }
   return check(listLevel(t.impl(), t->data, 0));
 }

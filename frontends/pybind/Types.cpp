@@ -23,10 +23,17 @@ PyObject *dtypeIsFloat(PyObject *o, void *) { return PyBool_FromLong(isFloat(dty
 PyObject *dtypeIsComplex(PyObject *o, void *) { return PyBool_FromLong(isComplex(dtypeOfObject(o))); }
 PyObject *dtypeIsSigned(PyObject *o, void *) {
   DType t = dtypeOfObject(o);
-  return PyBool_FromLong(t != DType::Bool && t != DType::U8);
+  return PyBool_FromLong(t != DType::Bool && !isUnsigned(t));
 }
 PyObject *dtypeItemSize(PyObject *o, void *) { return PyLong_FromLongLong(itemSize(dtypeOfObject(o))); }
 
+PyObject *dtypeToComplex(PyObject *o, PyObject *) {
+  return guarded([&] {
+    if (DType t = dtypeOfObject(o); isStored(t))
+      fail("to_complex(): there is no complex type for " + std::string(torchName(t)));
+    return dtypeObject(complexType(dtypeOfObject(o)));
+  });
+}
 template <DType (*other)(DType)> PyObject *dtypeOther(PyObject *o, PyObject *) {
   return dtypeObject(other(dtypeOfObject(o)));
 }
@@ -34,7 +41,7 @@ template <DType (*other)(DType)> PyObject *dtypeOther(PyObject *o, PyObject *) {
 PyMethodDef dtypeMethods[] = {
     {"__reduce__", dtypeReduce, METH_NOARGS},
     {"to_real", dtypeOther<realType>, METH_NOARGS, "to_real($self)\n--\n\nThe dtype of a complex dtype's parts."},
-    {"to_complex", dtypeOther<complexType>, METH_NOARGS,
+    {"to_complex", dtypeToComplex, METH_NOARGS,
      "to_complex($self)\n--\n\nThe complex dtype whose parts hold this dtype's numbers."},
     {}};
 PyGetSetDef dtypeProperties[] = {{"is_floating_point", dtypeIsFloat},

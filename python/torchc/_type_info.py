@@ -13,6 +13,13 @@ _FLOATS = {
     "complex64": (24, 127),
     "complex128": (53, 1023),
 }
+# bits of the significand, largest number, smallest normal one: none has an infinity to keep free but e5m2
+_FLOAT8 = {
+    "float8_e4m3fn": (4, 448.0, 2.0**-6),
+    "float8_e5m2": (3, 57344.0, 2.0**-14),
+    "float8_e4m3fnuz": (4, 240.0, 2.0**-7),
+    "float8_e5m2fnuz": (3, 57344.0, 2.0**-15),
+}
 
 
 def _name(dtype) -> str:
@@ -27,17 +34,21 @@ class finfo:
 
     def __init__(self, type=None):
         dtype = _C.get_default_dtype() if type is None else type
-        if not isinstance(dtype, _C.dtype) or _name(dtype) not in _FLOATS:
+        if not isinstance(dtype, _C.dtype) or _name(dtype) not in {**_FLOATS, **_FLOAT8}:
             raise TypeError(
                 f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{dtype}'"
             )
-        digits, exponent = _FLOATS[_name(dtype)]
+        if _name(dtype) in _FLOAT8:
+            digits, most, tiny = _FLOAT8[_name(dtype)]
+        else:
+            digits, exponent = _FLOATS[_name(dtype)]
+            most, tiny = 2.0**exponent * (2 - 2.0 ** (1 - digits)), 2.0 ** (1 - exponent)
         self.dtype = _name(dtype).replace("complex64", "float32").replace("complex128", "float64")
         self.bits = dtype.itemsize * 8 // (2 if dtype.is_complex else 1)
         self.eps = 2.0 ** (1 - digits)
-        self.max = 2.0**exponent * (2 - 2.0 ** (1 - digits))
+        self.max = most
         self.min = -self.max
-        self.smallest_normal = self.tiny = 2.0 ** (1 - exponent)
+        self.smallest_normal = self.tiny = tiny
         self.resolution = float(f"1e-{int((digits - 1) * 0.30103)}")
 
     def __eq__(self, other):

@@ -1,6 +1,7 @@
 #include "runtime/kernels/Pack.h"
 #include "runtime/core/ForkMutex.h"
 #include "runtime/core/knobs.h"
+#include "runtime/kernels/StoredTypes.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -68,28 +69,29 @@ void fillIndex(const PackTable &t) {
   for (uint64_t i = 0; i < t.count; ++i)
     if (opOf(t.entries[i]) < mostOps)
       ops = std::max(ops, opOf(t.entries[i]) + 1);
-  ix.elementwise = new Kernel[size_t(ops) * numDTypes * detail::packMasks]();
-  ix.reduce = new Kernel[size_t(ops) * numDTypes * 2]();
+  ix.elementwise = new Kernel[size_t(ops) * numComputeDTypes * detail::packMasks]();
+  ix.reduce = new Kernel[size_t(ops) * numComputeDTypes * 2]();
   for (uint64_t i = 0; i < t.count; ++i) {
     const PackEntry &e = t.entries[i];
     uint32_t op = opOf(e), dtype = uint32_t(e.key >> 40) & 0xff, aux = uint32_t(e.key >> 48) & 0xff;
-    if (op >= ops || dtype >= unsigned(numDTypes))
+    if (op >= ops || dtype >= unsigned(numComputeDTypes))
       continue;
     switch (PackForm(e.key >> 56)) {
     case PackForm::Elementwise:
       if (aux < detail::packMasks)
-        ix.elementwise[(op * numDTypes + dtype) * detail::packMasks + aux] = e.fn;
+        ix.elementwise[(op * numComputeDTypes + dtype) * detail::packMasks + aux] = e.fn;
       break;
     case PackForm::Cast:
-      if (aux < unsigned(numDTypes))
+      if (aux < unsigned(numComputeDTypes))
         ix.cast[dtype][aux] = e.fn;
       break;
-    case PackForm::Reduce: ix.reduce[(op * numDTypes + dtype) * 2] = e.fn; break;
-    case PackForm::ReduceCols: ix.reduce[(op * numDTypes + dtype) * 2 + 1] = e.fn; break;
+    case PackForm::Reduce: ix.reduce[(op * numComputeDTypes + dtype) * 2] = e.fn; break;
+    case PackForm::ReduceCols: ix.reduce[(op * numComputeDTypes + dtype) * 2 + 1] = e.fn; break;
     default: break;
     }
   }
   ix.numOps = ops;
+  storedCasts(ix.cast);
 }
 
 __attribute__((constructor)) void loadPack() { packUse(torchc_pack_tables); }

@@ -80,8 +80,8 @@ namespace detail {
 inline constexpr unsigned packMasks = 8; // of elementwise kernels that have a dense slot; others are searched for
 /// Filled once at load from the table of the chosen ISA.
 struct PackIndex {
-  Kernel *elementwise = nullptr; // [op][dtype][mask]
-  Kernel *reduce = nullptr; // [op][dtype][rows, columns]
+  Kernel *elementwise = nullptr; // [op][compute dtype][mask]
+  Kernel *reduce = nullptr; // [op][compute dtype][rows, columns]
   uint32_t numOps = 0;
   Kernel cast[numDTypes][numDTypes] = {};
 };
@@ -92,18 +92,23 @@ Kernel packSearch(uint64_t key);
 /// All lookups are O(1), safe from any thread, and give null when the pack has no such kernel.
 inline Kernel packElementwise(PackOp op, DType dtype, unsigned scalarMask) {
   const auto &ix = detail::packIndex;
-  if (op.id < ix.numOps && scalarMask < detail::packMasks)
-    return ix.elementwise[(op.id * numDTypes + unsigned(dtype)) * detail::packMasks + scalarMask];
+  if (op.id < ix.numOps && scalarMask < detail::packMasks && unsigned(dtype) < unsigned(numComputeDTypes))
+    return ix.elementwise[(op.id * numComputeDTypes + unsigned(dtype)) * detail::packMasks + scalarMask];
   return detail::packSearch(packKey(PackForm::Elementwise, op, dtype, scalarMask));
 }
+/// Also from and to the stored types, whose loops are the runtime's own (StoredTypes.h).
 inline Kernel packCast(DType from, DType to) { return detail::packIndex.cast[unsigned(from)][unsigned(to)]; }
 inline Kernel packReduce(PackOp op, DType in) {
   const auto &ix = detail::packIndex;
-  return op.id < ix.numOps ? ix.reduce[(op.id * numDTypes + unsigned(in)) * 2] : nullptr;
+  return op.id < ix.numOps && unsigned(in) < unsigned(numComputeDTypes)
+             ? ix.reduce[(op.id * numComputeDTypes + unsigned(in)) * 2]
+             : nullptr;
 }
 inline Kernel packReduceCols(PackOp op, DType in) {
   const auto &ix = detail::packIndex;
-  return op.id < ix.numOps ? ix.reduce[(op.id * numDTypes + unsigned(in)) * 2 + 1] : nullptr;
+  return op.id < ix.numOps && unsigned(in) < unsigned(numComputeDTypes)
+             ? ix.reduce[(op.id * numComputeDTypes + unsigned(in)) * 2 + 1]
+             : nullptr;
 }
 /// The rarer forms are searched for (about 20 ns): a caller in a loop keeps the result.
 inline Kernel packGemm(DType dtype, uint32_t variant = 0) {

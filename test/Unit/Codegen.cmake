@@ -1,5 +1,5 @@
 torchc_unit_test(torchc-unit-codegen
-  SOURCES CodegenElementwiseTest.cpp CodegenReduceTest.cpp CodegenGemmTest.cpp CodegenRandomTest.cpp
+  SOURCES CodegenElementwiseTest.cpp CodegenReduceTest.cpp CodegenGemmTest.cpp CodegenRandomTest.cpp StoredTypesTest.cpp
   LIBS torchc_runtime torchc_rules torchc_runtime_pack)
 # Compiles kernels itself, so it links the compiler.
 torchc_unit_test(torchc-unit-codegen-fused

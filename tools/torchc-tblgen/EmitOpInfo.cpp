@@ -32,7 +32,8 @@ std::string flagExpr(const OpModel &op) {
   static const std::pair<const char *, const char *> names[] = {
       {"view", "OpIsView"},       {"random", "OpIsRandom"},         {"mayRaise", "OpMayRaise"},
       {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"}, {"rowMajor", "OpRowMajor"},
-      {"wideInt", "OpWideInt"},   {"conjugates", "OpConjugates"}, {"byRows", "OpByRows"}};
+      {"wideInt", "OpWideInt"},   {"conjugates", "OpConjugates"},   {"unsigned", "OpUnsigned"},
+      {"float8", "OpFloat8"},     {"byRows", "OpByRows"}};
   std::string out = "0";
   for (auto [key, value] : names)
     if (op.hasFlag(key))

@@ -46,6 +46,27 @@ std::string formsOf(ArrayRef<ApiModel> api) {
   return out;
 }
 
+std::string namesWith(const Table &table, StringRef flag) {
+  std::vector<std::string> names;
+  for (const OpModel &op : table.ops)
+    if (op.hasFlag(flag))
+      names.push_back(op.name);
+  return names.empty() ? "none" : join(names, ", ");
+}
+
+/// What the types that tensors are rather kept in than computed in can do.
+void emitStored(const Table &table, raw_ostream &os) {
+  os << "\n## Stored types\n\nuint16, uint32, uint64, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz and float8_e5m2fnuz "
+        "are "
+        "cast from and to every type, and moved: views, copies, fills, joins, gathers, scatters that don't add, "
+        "pickles, "
+        "files, DLPack; the unsigned ones are NumPy's, too. Other ops raise NotImplementedError, but:\n\n"
+        "| types | ops |\n|---|---|\n| unsigned | "
+     << namesWith(table, "unsigned")
+     << "; sums, products and their scans, in int64; functions whose result is a float |\n"
+     << "| float8 | " << namesWith(table, "float8") << "; mul takes no number |\n";
+}
+
 } // namespace
 
 void emitSupport(const Table &table, raw_ostream &os) {
@@ -58,6 +79,7 @@ void emitSupport(const Table &table, raw_ostream &os) {
   os << "\n| composite | what | forms |\n|---|---|---|\n";
   for (const ApiModel &a : table.composites)
     os << "| " << namesOf(a) << " | " << cell(a.doc) << " | " << formsOf(a) << " |\n";
+  emitStored(table, os);
 }
 
 } // namespace torchc::tblgen

@@ -92,6 +92,7 @@ Tensor whereBranches(const Tensor &condition, const Operand &input, const Operan
 }
 
 Tensor squareOf(const Tensor &input, Out out) {
+  refuseStored("square", input->dtype);
   Tensor x = input->dtype == DType::Bool ? as(input, DType::I64) : input; // as x**2 promotes
   return callOp(OpId::Mul, {x, x}, {}, out);
 }

@@ -9,6 +9,11 @@ namespace torchc::composite {
 
 void unsupported(std::string what) { fail(ErrorKind::NotImplemented, std::move(what)); }
 
+void refuseStored(const char *op, DType t) {
+  if (isStored(t))
+    unsupported("\"" + std::string(op) + "\" not implemented for '" + std::string(torchName(t)) + "'");
+}
+
 int64_t wrap(int64_t dim, int rank) {
   Diag diag;
   int64_t out;
@@ -43,9 +48,13 @@ void checkFits(const Scalar &s, DType t) {
   bool fits = true;
   if (isFloat(t))
     fits = !std::isfinite(v) || std::fabs(v) <= most;
+  else if (s.isWide())
+    fits = t == DType::U64 || t == DType::Bool || isComplex(t);
+  else if (t == DType::U64) // negative integers wrap, as those of the other unsigned types do
+    fits = !s.isFloat() || (v >= 0 && v < 0x1p64);
   else if (t != DType::Bool && !isComplex(t)) {
-    int64_t limit = t == DType::U8 ? 255 : INT64_MAX >> (64 - 8 * itemSize(t));
-    int64_t low = t == DType::U8 ? s.isFloat() ? 0 : -255 : -limit - 1;
+    int64_t limit = int64_t(largestInteger(t));
+    int64_t low = isUnsigned(t) ? s.isFloat() ? 0 : -limit : -limit - 1;
     fits = s.isFloat() ? v >= double(low) && (t == DType::I64 ? v < 0x1p63 : v <= double(limit))
                        : s.toInt() >= low && s.toInt() <= limit;
   }
@@ -79,6 +88,14 @@ Dims axesOf(const Tensor &t, std::optional<IntList> dim) {
   return out;
 }
 
+DType resultTypeOf(const OperandType *operands, int n) {
+  TypeClash clash;
+  DType t = resultType(operands, n, defaultDType(), &clash);
+  if (clash.found())
+    fail(clash.text());
+  return t;
+}
+
 DType typeOf(const Operand &a, const Operand &b) {
   const Operand *o[2] = {&a, &b};
   OperandType types[2];
@@ -91,7 +108,7 @@ DType typeOf(const Operand &a, const Operand &b) {
       types[i].dims = &dims[i];
     }
   }
-  return resultType(types, 2, defaultDType());
+  return resultTypeOf(types, 2);
 }
 
 Tensor as(const Tensor &x, DType t) { return x->dtype == t ? x : callOp(OpId::Cast, {x}, {Attr::dtype(t)}); }
@@ -131,7 +148,9 @@ Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t devic
     cuda::fillTensor(out.impl(), elementBits(value, t));
     return out;
   }
-  Scalar number = value.isComplex() && t == DType::Bool ? Scalar(value.toBool()) : value; // attributes are real
+  Scalar number = value.isComplex() && t == DType::Bool ? Scalar(value.toBool()) // attributes are real
+                  : value.isWide() && t == DType::U64   ? Scalar(int64_t(value.bits()))
+                                                        : value;
   return callOp(OpId::Full, {}, {attr(shape), number.attr(), Attr::dtype(t)});
 }
 

@@ -19,6 +19,8 @@ Dims allAxes(int rank);
 /// Ascending axes of a `dim=` argument; none means all. Throws for repeated ones.
 Dims axesOf(const Tensor &t, std::optional<IntList> dim);
 inline Attr attr(const Dims &d) { return Attr::ints(d.data(), uint32_t(d.size())); }
+/// resultType; Runtime error for operands without a common type.
+DType resultTypeOf(const OperandType *operands, int n);
 /// torch.result_type of an operation on two operands.
 DType typeOf(const Operand &a, const Operand &b);
 /// x in `t`; x itself if it is.
@@ -79,6 +81,8 @@ bool isWatched();
 bool isPlain(const Tensor &x);
 /// Throws Memory for a list of more tensors than there can be.
 void checkPieces(int64_t n);
+/// NotImplemented error for results of a stored type, where PyTorch has no kernel and ours would go through others.
+void refuseStored(const char *op, DType t);
 /// NotImplemented error.
 [[noreturn]] void unsupported(std::string what);
 

@@ -174,6 +174,7 @@ static Tensor evenlySpaced(double start, double end, int64_t steps, uint8_t devi
 static DType spacedType(const Scalar &start, const Scalar &end, std::optional<DType> dtype) {
   bool any = start.isComplex() || end.isComplex();
   DType t = dtype.value_or(any ? complexType(defaultDType()) : defaultDType());
+  refuseStored("linspace", t);
   if (any && !isComplex(t))
     fail("linspace(): inferred dtype " + std::string(torchName(complexType(defaultDType()))) +
          " can't be safely cast to passed dtype " + std::string(torchName(t)));

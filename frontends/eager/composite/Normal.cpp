@@ -89,7 +89,7 @@ static void needDeviations(const Tensor &std) {
 Tensor normalTensors(const Tensor &mean, const Tensor &std, const OptGenerator &generator) {
   needDeviations(std);
   std::vector<Tensor> both = broadcastTensors({detached(mean), detached(std)});
-  DType t = promoteTypes(mean->dtype, std->dtype);
+  DType t = commonType(mean->dtype, std->dtype);
   return drawNormal(both[0]->dims(), both[0], both[1], isFloat(t) ? t : defaultDType(), generator, mean->device);
 }
 Tensor normalMeans(const Tensor &mean, double std, const OptGenerator &generator) {

@@ -147,7 +147,7 @@ Tensor blockDiag(TensorList tensors) {
            " has " + std::to_string(t->rank) + " dimensions");
     blocks.push_back(atLeast2(t));
     columns += blocks.back()->sizes()[1];
-    type = promoteTypes(type, t->dtype);
+    type = commonType(type, t->dtype);
   }
   if (blocks.empty())
     return fullTensor(Dims({1, 0}), 0, type);

@@ -50,7 +50,7 @@ DType typeOf3(const Tensor &a, const Tensor &b, const Tensor &c) {
     types[i].dtype = (*t[i])->dtype;
     types[i].dims = &dims[i];
   }
-  return resultType(types, 3, defaultDType());
+  return resultTypeOf(types, 3);
 }
 
 /// input + value * term(tensor1, tensor2)
@@ -156,6 +156,7 @@ Tensor powerByNumber(const Tensor &x, double e) {
 
 Tensor powAny(const Tensor &input, const Operand &exponent, Out out) {
   DType t = typeOf(input, exponent);
+  refuseStored("pow", t);
   if (exponent.isNumber() && !isDifferentiable(t) && exponent.number.toInt() < 0)
     fail("Integers to negative integer powers are not allowed.");
   if (exponent.isNumber() && exponent.number.imag() == 0 && isDifferentiable(t))
@@ -172,6 +173,7 @@ Tensor powAny(const Tensor &input, const Operand &exponent, Out out) {
 }
 Tensor powOfNumber(const Scalar &self, const Tensor &exponent) {
   DType t = typeOf(self, exponent);
+  refuseStored("pow", t);
   if (!isDifferentiable(t))
     return integerPower(self, exponent, t, Out());
   return realFunction(as(exponent, t), Out(),
@@ -218,18 +220,21 @@ Tensor signBit(const Tensor &input, Out out) {
 
 /// Integer limits that integers of type `t` never reach; throws Runtime for one that none of them meets.
 static void dropIdleLimits(DType t, std::optional<Scalar> &min, std::optional<Scalar> &max) {
-  int64_t high = t == DType::U8 ? 255 : INT64_MAX >> (64 - 8 * itemSize(t)), low = t == DType::U8 ? 0 : -high - 1;
+  int64_t high = t == DType::U64 ? INT64_MAX : int64_t(largestInteger(t)), low = isUnsigned(t) ? 0 : -high - 1;
   auto outside = [&](const char *which, const Scalar &s) {
     fail(std::string("Clamp ") + which + " value " + std::to_string(s.toInt()) +
          " is outside the representable range of " + std::string(torchName(t)));
   };
-  if (min && !min->isFloat() && min->toInt() > high)
+  auto isWhole = [&](const std::optional<Scalar> &s) {
+    return s && !s->isFloat() && !(s->isWide() && t == DType::U64);
+  };
+  if (isWhole(min) && min->toInt() > high)
     outside("min", *min);
-  if (max && !max->isFloat() && max->toInt() < low)
+  if (isWhole(max) && max->toInt() < low)
     outside("max", *max);
-  if (min && !min->isFloat() && min->toInt() < low)
+  if (isWhole(min) && min->toInt() < low)
     min.reset();
-  if (max && !max->isFloat() && max->toInt() > high)
+  if (isWhole(max) && max->toInt() > high)
     max.reset();
 }
 
@@ -295,18 +300,29 @@ Tensor heavisideOf(const Tensor &input, const Tensor &values, Out out) {
 
 //===-- classes of numbers ---------------------------------------------------------------------------------------===//
 
-Tensor isInfOf(const Tensor &input) {
+/// float8 as float32, which has all its numbers, and infinity itself.
+static Tensor widened(const Tensor &x) { return isFloat8(x->dtype) ? as(x, DType::F32) : x; }
+
+Tensor isInfOf(const Tensor &given) {
+  Tensor input = widened(given);
   return isDifferentiable(input->dtype) ? callOp(OpId::Eq, {callOp(OpId::Abs, {input}), inf}) : isNan(input);
 }
-Tensor isFiniteOf(const Tensor &input) {
+Tensor isFiniteOf(const Tensor &given) {
+  Tensor input = widened(given);
   if (isComplex(input->dtype))
     return callOp(OpId::LogicalAnd, {isFiniteOf(realOf(input)), isFiniteOf(imagOf(input))});
   return isFloat(input->dtype) ? callOp(OpId::Lt, {callOp(OpId::Abs, {input}), inf}) : callOp(OpId::Eq, {input, input});
+}
+/// Of what is made of comparisons, which float8 has, and which PyTorch refuses.
+static void refuseFloat8(const char *op, const Tensor &x) {
+  if (isFloat8(x->dtype))
+    refuseStored(op, x->dtype);
 }
 static void needOrder(const char *op, const Tensor &x) {
   if (isComplex(x->dtype))
     fail(ErrorKind::Type,
          std::string(op) + " does not support complex inputs, got " + std::string(torchName(x->dtype)));
+  refuseFloat8(op, x);
 }
 Tensor isPosInf(const Tensor &input, Out out) {
   needOrder("isposinf", input);
@@ -329,6 +345,7 @@ Tensor nanToNum(const Tensor &input, std::optional<double> nan, std::optional<do
   }
   if (!isFloat(input->dtype))
     return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}, out);
+  refuseFloat8("nan_to_num", input);
   double top = largest(input->dtype);
   Tensor low = where(callOp(OpId::Eq, {input, -inf}), neginf.value_or(-top), input);
   Tensor finite = where(callOp(OpId::Eq, {input, inf}), posinf.value_or(top), low);

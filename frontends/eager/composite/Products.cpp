@@ -89,7 +89,7 @@ Tensor addmvScaled(const Tensor &input, const Tensor &mat, const Tensor &vec, co
 Tensor addrScaled(const Tensor &input, const Tensor &vec1, const Tensor &vec2, const Scalar &beta,
                   const Scalar &alpha) {
   needVectors(vec1, vec2, "addr");
-  DType t = promoteTypes(promoteTypes(input->dtype, vec1->dtype), vec2->dtype), c = computeType(t);
+  DType t = commonType(commonType(input->dtype, vec1->dtype), vec2->dtype), c = computeType(t);
   if (t == DType::Bool) {
     Tensor y = callOp(OpId::LogicalAnd, {outerProduct(vec1, vec2),
                                          alpha.toBool() ? fullTensor(Dims(), true, t) : fullTensor(Dims(), false, t)});

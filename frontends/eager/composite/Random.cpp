@@ -81,6 +81,8 @@ Bound boundOf(DType t) {
   switch (t) {
   case DType::Bool: return {"bool", 1};
   case DType::U8: return {"unsigned char", 255};
+  case DType::U16: return {"unsigned short", 65535};
+  case DType::U32: return {"unsigned int", 4294967295};
   case DType::I8: return {"signed char", 127};
   case DType::I16: return {"short int", 32767};
   case DType::I32: return {"int", 2147483647};
@@ -90,7 +92,7 @@ Bound boundOf(DType t) {
 }
 void needBounds(int64_t from, int64_t last, DType t) {
   Bound b = boundOf(t);
-  double least = t == DType::Bool || t == DType::U8 ? 0 : isFloat(t) ? -b.most : -b.most - 1;
+  double least = t == DType::Bool || isUnsigned(t) ? 0 : isFloat(t) ? -b.most : -b.most - 1;
   for (bool end : {false, true})
     if (double v = double(end ? last : from); v < least || v > b.most)
       fail(std::string(end ? "to - 1" : "from") + " is out of bounds for " + b.name);
@@ -98,6 +100,8 @@ void needBounds(int64_t from, int64_t last, DType t) {
 
 Tensor drawIntegers(const Dims &dims, int64_t low, int64_t high, DType t, const OptGenerator &generator,
                     uint8_t device) {
+  if (isFloat8(t))
+    refuseStored("randint", t);
   if (low >= high)
     fail("random_ expects 'from' to be less than 'to', but got from=" + std::to_string(low) +
          " >= to=" + std::to_string(high));
@@ -164,6 +168,7 @@ Tensor randintLikeBelow(const Tensor &input, int64_t high, std::optional<DType> 
 /// The order that sorts random 64-bit keys. Signed keys from the lowest on sort as unsigned ones.
 Tensor randPerm(int64_t n, const OptGenerator &generator, std::optional<DType> dtype, std::optional<DeviceId> device,
                 bool grad) {
+  refuseStored("randperm", dtype.value_or(DType::I64));
   if (n < 0)
     fail("n must be non-negative, got " + std::to_string(n));
   DType t = dtype.value_or(DType::I64);
@@ -179,6 +184,7 @@ static Tensor randomBetween(const Tensor &input, int64_t from, int64_t to, const
 }
 Tensor randomFromTo(const Tensor &input, int64_t from, std::optional<int64_t> to, const OptGenerator &generator,
                     Out out) {
+  refuseStored("random_", input->dtype);
   if (to)
     return randomBetween(input, from, *to, generator, out);
   if (input->dtype == DType::I64) { // up to the largest number, which no end names

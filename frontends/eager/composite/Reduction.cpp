@@ -21,6 +21,11 @@ Tensor reduce(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
   return callOp(op, {x}, {attr(axes), Attr::boolean(keepdim)});
 }
 
+/// What sums and products of x read: uint16, uint32 and uint64 as int64, the result's type.
+Tensor added(const Tensor &x, std::optional<DType> dtype) {
+  return dtype ? as(x, *dtype) : isWideUnsigned(x->dtype) ? as(x, DType::I64) : x;
+}
+
 /// An extreme of nothing has no value.
 void refuseEmpty(const char *name, const Tensor &x, const Dims &axes, bool named = true) {
   for (int64_t a : axes)
@@ -76,7 +81,7 @@ Tensor extremeAll(OpId op, const char *name, const Tensor &x) {
 } // namespace
 
 Tensor sumDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
-  Tensor sum = reduce(OpId::Sum, dtype ? as(input, *dtype) : input, axesOf(input, dim), keepdim);
+  Tensor sum = reduce(OpId::Sum, added(input, dtype), axesOf(input, dim), keepdim);
   return dtype ? as(sum, *dtype) : sum; // narrow integers add in int64
 }
 Tensor amaxDims(const Tensor &input, IntList dim, bool keepdim) {
@@ -156,11 +161,11 @@ Tensor meanDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, s
 }
 
 Tensor prodAll(const Tensor &input, std::optional<DType> dtype) {
-  Tensor product = reduce(OpId::Prod, dtype ? as(input, *dtype) : input, allAxes(input->rank), false);
+  Tensor product = reduce(OpId::Prod, added(input, dtype), allAxes(input->rank), false);
   return dtype ? as(product, *dtype) : product;
 }
 Tensor prodDim(const Tensor &input, int64_t dim, bool keepdim, std::optional<DType> dtype) {
-  Tensor product = reduce(OpId::Prod, dtype ? as(input, *dtype) : input, axesOf(input, IntList(&dim, 1)), keepdim);
+  Tensor product = reduce(OpId::Prod, added(input, dtype), axesOf(input, IntList(&dim, 1)), keepdim);
   return dtype ? as(product, *dtype) : product;
 }
 Tensor logSumExpDims(const Tensor &input, IntList dim, bool keepdim) {
@@ -173,7 +178,7 @@ Tensor logSumExpDims(const Tensor &input, IntList dim, bool keepdim) {
 namespace {
 
 Tensor scan(OpId op, const Tensor &x, int64_t dim, std::optional<DType> dtype, Out out) {
-  Tensor from = dtype ? as(x, *dtype) : x;
+  Tensor from = added(x, dtype);
   std::initializer_list<Attr> attrs = {Attr::integer(wrap(dim, x->rank)), Attr::boolean(false)};
   if (!dtype || isDifferentiable(*dtype) || *dtype == DType::I64)
     return callOp(op, {from}, attrs, out);

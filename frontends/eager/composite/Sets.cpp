@@ -208,7 +208,7 @@ static Tensor anyLast(const Tensor &x) {
 }
 static Tensor negated(const Tensor &found, bool invert) { return invert ? callOp(OpId::LogicalNot, {found}) : found; }
 Tensor isInTensor(const Tensor &elements, const Tensor &testElements, bool, bool invert) {
-  DType t = promoteTypes(elements->dtype, testElements->dtype);
+  DType t = commonType(elements->dtype, testElements->dtype);
   if (!testElements->numel)
     return fullTensor(elements->dims(), invert, DType::Bool, elements->device);
   Tensor x = as(elements, t), set = as(ravelAll(testElements), t);

@@ -128,7 +128,7 @@ Pair modeDim(const Tensor &input, int64_t dim, bool keepdim) {
 //===-- searching -----------------------------------------------------------------------------------------------===//
 
 static Tensor searchIn(const Tensor &sorted, const Tensor &values, bool right, bool outInt32) {
-  DType t = promoteTypes(sorted->dtype, values->dtype);
+  DType t = commonType(sorted->dtype, values->dtype);
   if (t == DType::Bool)
     t = DType::I64;
   Tensor found = callOp(OpId::SearchSorted, {as(sorted, t), as(values, t)}, {Attr::boolean(right)});

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchc import _C
 
-__all__ = ["DTYPE_OF_STORAGE", "Global", "STORAGE_OF_DTYPE", "ours", "theirs"]
+__all__ = ["DTYPE_OF_STORAGE", "Global", "STORAGE_OF_DTYPE", "UNTYPED", "ours", "theirs"]
 
 _STORAGES = {
     "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",
@@ -16,6 +16,13 @@ DTYPE_OF_STORAGE = {
     name: getattr(_C, dtype) for name, dtype in _STORAGES.items() if hasattr(_C, dtype)
 }
 STORAGE_OF_DTYPE = {dtype: name for name, dtype in DTYPE_OF_STORAGE.items()}
+# PyTorch has no storage class for these: their storages are bytes, and tensors on them name their dtype
+UNTYPED = frozenset(
+    getattr(_C, name)
+    for name in (
+        "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
+    )
+)  # fmt: skip
 
 
 def theirs(module: str) -> str:

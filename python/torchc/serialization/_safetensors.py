@@ -12,7 +12,8 @@ __all__ = ["load_safetensors", "save_safetensors"]
 
 _NAMES = {
     "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "F16": "float16",
-    "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64",
+    "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64", "U16": "uint16", "U32": "uint32",
+    "U64": "uint64", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2",
 }  # fmt: skip
 _DTYPES = {name: getattr(_C, dtype) for name, dtype in _NAMES.items()}
 _OF_DTYPE = {dtype: name for name, dtype in _DTYPES.items()}

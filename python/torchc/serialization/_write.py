@@ -16,17 +16,19 @@ from collections import OrderedDict
 from typing import Any
 
 from torchc import _C
-from torchc.serialization._names import STORAGE_OF_DTYPE, Global, theirs
+from torchc.serialization._names import STORAGE_OF_DTYPE, UNTYPED, Global, theirs
 
 __all__ = ["write_archive", "write_file"]
 
 _ALIGNMENT = 64
 _REBUILD = Global("torch._utils", "_rebuild_tensor_v2")
+_REBUILD_UNTYPED = Global("torch._utils", "_rebuild_tensor_v3")
 _REBUILD_META = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 _PARAMETER = Global("torch._utils", "_rebuild_parameter")
 _PARAMETER_STATE = Global("torch._utils", "_rebuild_parameter_with_state")
 _WITH_TYPE = Global("torch._tensor", "_rebuild_from_type_v2")
-_STORAGES = {name: Global("torch", name) for name in STORAGE_OF_DTYPE.values()}
+_STORAGES = {dtype: Global("torch", name) for dtype, name in STORAGE_OF_DTYPE.items()}
+_BYTES = Global("torch.storage", "UntypedStorage")
 
 
 class _Storage:
@@ -47,7 +49,7 @@ class _Pickler(_Base):
     def __init__(self, file, protocol: int):
         super().__init__(file, protocol)
         self.tensors: dict[str, _C.Tensor] = {}  # by storage key: a tensor whose storage is written
-        self._keys: dict[int, tuple[str, Any]] = {}  # by identity: key and dtype
+        self._keys: dict[int, tuple[str, Any]] = {}  # by identity: key and kind of storage
 
     def persistent_id(self, obj):
         return obj.pid if isinstance(obj, _Storage) else None
@@ -83,14 +85,15 @@ class _Pickler(_Base):
 
     def _storage_of(self, tensor, location: str) -> _Storage:
         identity, nbytes = _C._storage_info(tensor)
-        key, dtype = self._keys.setdefault(identity, (str(len(self._keys)), tensor.dtype))
-        if dtype is not tensor.dtype:
+        kind = _BYTES if tensor.dtype in UNTYPED else _STORAGES[tensor.dtype]
+        key, written = self._keys.setdefault(identity, (str(len(self._keys)), kind))
+        if written is not kind:
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types"
             )
         self.tensors[key] = tensor
-        count = nbytes // tensor.dtype.itemsize
-        return _Storage(("storage", _STORAGES[STORAGE_OF_DTYPE[dtype]], key, location, count))
+        count = nbytes if kind is _BYTES else nbytes // tensor.dtype.itemsize
+        return _Storage(("storage", kind, key, location, count))
 
     def _plain(self, tensor, requires_grad: bool):
         if tensor.device.type == "meta":
@@ -103,9 +106,10 @@ class _Pickler(_Base):
         location = str(tensor.device)
         if location != "cpu":
             tensor = tensor.cpu()
-        if tensor.dtype not in STORAGE_OF_DTYPE:
+        untyped = tensor.dtype in UNTYPED
+        if not untyped and tensor.dtype not in STORAGE_OF_DTYPE:
             raise NotImplementedError(f"save(): tensors of {tensor.dtype}")
-        return _REBUILD, (
+        parts: tuple[Any, ...] = (
             self._storage_of(tensor, location),
             tensor.storage_offset(),
             tuple(tensor.shape),
@@ -113,6 +117,7 @@ class _Pickler(_Base):
             requires_grad,
             OrderedDict(),
         )
+        return (_REBUILD_UNTYPED, (*parts, tensor.dtype)) if untyped else (_REBUILD, parts)
 
     def _reduce_tensor(self, tensor):
         nn = sys.modules.get("torchc.nn.parameter")

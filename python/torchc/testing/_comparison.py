@@ -91,7 +91,9 @@ def _wide(tensor):
     """Every element exactly, as one of the widest types; bool and integers as int64."""
     if tensor.is_complex():
         return tensor.to(_C.complex128)
-    return tensor.to(_C.float64) if tensor.is_floating_point() else tensor.to(_C.int64)
+    if tensor.is_floating_point():
+        return tensor.to(_C.float64)
+    return tensor if tensor.dtype is _C.uint64 else tensor.to(_C.int64)
 
 
 def _compare_tensors(actual, expected, options: _Options, place: str):
