@@ -67,7 +67,8 @@ PyObject *arrayOf(TensorImpl *t) {
     typeError("can't convert a tensor on device " + deviceString(DeviceKind(t->device), -1) +
               " to numpy: it has no memory here");
   if (!formats[int(t->dtype)])
-    typeError("numpy(): NumPy has no element type for " + std::string(torchName(t->dtype)));
+    typeError("Got unsupported ScalarType " +
+              (t->dtype == DType::BF16 ? "BFloat16" : "F" + std::string(torchName(t->dtype).substr(1))));
   expose(t);
   if (t->storage)
     t->storage->exposed = exposedFixed;
