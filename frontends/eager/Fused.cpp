@@ -1,13 +1,10 @@
-// Fused ops by their decomposition (rules/Decompose.h), run unseen by tape and tracer. Where rows don't depend on each
-// other they run by blocks of rows that stay in the second-level cache: the passes over a block cost no memory traffic.
+// Fused ops by their decomposition (rules/Decompose.h), run unseen by tape and tracer; by blocks of rows where these don't
+// depend on each other.
 #include "dialects/rules/Decompose.h"
 #include "frontends/autograd/EagerBuilder.h"
+#include "frontends/eager/Blocks.h"
 #include "frontends/eager/Families.h"
-#include "frontends/eager/Modes.h"
 #include "runtime/core/Storage.h"
-#include "runtime/device/ThreadPool.h"
-#include <exception>
-#include <mutex>
 
 namespace torchc {
 
@@ -21,7 +18,7 @@ static EagerValue decomposed(const Resolved &r, const EagerValue *operands, cons
 
 namespace {
 
-constexpr int64_t blockBytes = 128 << 10, mostRowBytes = 256 << 10;
+constexpr int64_t mostRowBytes = 256 << 10;
 
 /// A call on rows of `inner` elements, the sizes [rows, tail]; the attributes count dimensions from the rows' on.
 struct Rows {
@@ -70,17 +67,6 @@ bool asRows(const Resolved &r, Rows &out) {
   return r.call.numAttrs <= 2;
 }
 
-Tensor blockOf(TensorImpl *t, int64_t first, int64_t rows, const Dims &tail) {
-  Dims dims;
-  dims.push(rows);
-  int64_t inner = 1;
-  for (int i = 0; i < tail.size(); i++) {
-    dims.push(tail[i]);
-    inner *= tail[i];
-  }
-  return Tensor(newAlias(t, dims.size(), dims.data(), nullptr, first * inner));
-}
-
 /// The result by blocks; nothing where the call isn't one on rows, or not worth it.
 TensorImpl *runByBlocks(const Resolved &r) {
   TensorImpl *x = r.operand(0);
@@ -95,28 +81,14 @@ TensorImpl *runByBlocks(const Resolved &r) {
     return nullptr;
   Tensor out(newTensor(r.type.dtype, r.type.dims));
   Dims outTail = rows.reduces ? Dims() : rows.tail;
-  std::mutex mutex;
-  std::exception_ptr error;
-  auto part = [&](int64_t begin, int64_t end) {
-    try {
-      InternalGuard quiet;
-      for (int64_t b = begin; b < end; b++) {
-        int64_t first = b * each, n = std::min(each, rows.rows - first);
-        EagerValue operands[maxFixedOperands];
-        operands[0] = EagerValue(blockOf(x, first, n, rows.tail));
-        for (int i = 1; i < r.call.numOperands; i++)
-          operands[i] = EagerValue(Tensor::borrow(r.operand(i)));
-        EagerValue v = decomposed(r, operands, rows.attrs, 0);
-        copyInto(blockOf(out.impl(), first, n, outTail).impl(), v.tensor.impl());
-      }
-    } catch (...) {
-      std::lock_guard<std::mutex> lock(mutex);
-      error = std::current_exception();
-    }
-  };
-  parallelFor(0, (rows.rows + each - 1) / each, 2, part);
-  if (error)
-    std::rethrow_exception(error);
+  eachBlock(rows.rows, each, [&](int64_t first, int64_t n) {
+    EagerValue operands[maxFixedOperands];
+    operands[0] = EagerValue(rowsOf(x, first, n, rows.tail));
+    for (int i = 1; i < r.call.numOperands; i++)
+      operands[i] = EagerValue(Tensor::borrow(r.operand(i)));
+    EagerValue v = decomposed(r, operands, rows.attrs, 0);
+    copyInto(rowsOf(out.impl(), first, n, outTail).impl(), v.tensor.impl());
+  });
   return out.take();
 }
 

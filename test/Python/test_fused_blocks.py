@@ -68,3 +68,33 @@ def test_other_layouts_and_dimensions() -> None:
     assert torch.equal(torch.softmax(x.T, 1), torch.softmax(x.T.contiguous(), 1))
     assert torch.equal(torch.softmax(x, 0), torch.softmax(x.T.contiguous(), 1).T)
     assert torch.softmax(torch.empty(3, 0), 1).shape == (3, 0)
+
+
+SUMS: dict[str, Callable[[Any, Any], Any]] = {
+    "var": lambda x, dim: torch.var(x, dim),
+    "std kept": lambda x, dim: torch.std(x, dim, keepdim=True, correction=0),
+    "var_mean": lambda x, dim: torch.cat([t.reshape(-1) for t in torch.var_mean(x, dim)]),
+    "norm": lambda x, dim: torch.linalg.vector_norm(x, 2, dim),
+    "norm 1": lambda x, dim: torch.linalg.vector_norm(x, 1, dim),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "shape", [(301, 257), (3, 100_003), (1, 262_144), (70_001,), (2, 7, 9000)], ids=str
+)
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_functions(name: str, shape: tuple[int, ...], dtype: str, threads: int) -> None:
+    """The bits of the plain sum, which is what runs where gradients are recorded."""
+    torch.manual_seed(4)
+    x = torch.randn(shape, dtype=getattr(torch, dtype)) + 0.5
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for dim in (-1, None):
+            got = SUMS[name](x, dim)
+            want = SUMS[name](x.clone().requires_grad_(), dim).detach()
+            assert got.shape == want.shape and torch.equal(got, want)
+    finally:
+        torch.set_num_threads(before)

@@ -29,11 +29,17 @@ void emitBody(const OpModel &op, int kind, raw_ostream &os) {
 }
 
 std::string flagExpr(const OpModel &op) {
-  static const std::pair<const char *, const char *> names[] = {
-      {"view", "OpIsView"},       {"random", "OpIsRandom"},         {"mayRaise", "OpMayRaise"},
-      {"variadic", "OpVariadic"}, {"accumulates", "OpAccumulates"}, {"rowMajor", "OpRowMajor"},
-      {"wideInt", "OpWideInt"},   {"conjugates", "OpConjugates"},   {"unsigned", "OpUnsigned"},
-      {"float8", "OpFloat8"},     {"byRows", "OpByRows"}};
+  static const std::pair<const char *, const char *> names[] = {{"view", "OpIsView"},
+                                                                {"random", "OpIsRandom"},
+                                                                {"mayRaise", "OpMayRaise"},
+                                                                {"variadic", "OpVariadic"},
+                                                                {"accumulates", "OpAccumulates"},
+                                                                {"rowMajor", "OpRowMajor"},
+                                                                {"wideInt", "OpWideInt"},
+                                                                {"conjugates", "OpConjugates"},
+                                                                {"unsigned", "OpUnsigned"},
+                                                                {"float8", "OpFloat8"},
+                                                                {"byRows", "OpByRows"}};
   std::string out = "0";
   for (auto [key, value] : names)
     if (op.hasFlag(key))

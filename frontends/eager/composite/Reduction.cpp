@@ -1,5 +1,7 @@
 // API of reductions: `dim=` in all its forms, types, and what is made of several primitives.
 #include "frontends/autograd/Autograd.h"
+#include "frontends/eager/Blocks.h"
+#include "frontends/eager/Families.h"
 #include "frontends/eager/composite/Arith.h"
 #include <algorithm>
 #include <cstring>
@@ -222,6 +224,66 @@ Tensor squareOfSize(const Tensor &x) {
   return add(mul(re, re), mul(im, im));
 }
 
+/// The accumulators of pieces of 2^k blocks of a row, combined as N4 combines blocks: level by level, by adjacent pairs.
+template <class T> T combined(T *pieces, int64_t n) {
+  for (; n > 1; n = (n + 1) / 2)
+    for (int64_t i = 0; i < (n + 1) / 2; i++)
+      pieces[i] = 2 * i + 1 < n ? pieces[2 * i] + pieces[2 * i + 1] : pieces[2 * i];
+  return pieces[0];
+}
+
+/// The sum of f(x, perRow) over the last dimensions, by blocks: f works on rows [n, length] with its values [n, 1], or on
+/// parts of a row.
+template <class F> Tensor sumByBlocks(const Tensor &x, int64_t length, const Dims &result, const Tensor &perRow, F f) {
+  constexpr int64_t pieceLength = 32 << 10; // 32 of N4's blocks
+  int64_t rows = x->numel / length, each = blockBytes / itemSize(x->dtype) / length;
+  Tensor out(newTensor(x->dtype, result));
+  Dims one({1}), scalar;
+  auto sumInto = [&](Tensor target, const Tensor &part, int64_t row, int64_t n) {
+    Tensor own = perRow.defined() ? rowsOf(perRow.impl(), row, n, one) : Tensor();
+    int64_t axis = 1;
+    Tensor sum = callOp(OpId::Sum, {f(part, own)}, {Attr::ints(&axis, 1), Attr::boolean(false)});
+    torchc::copyInto(target.impl(), sum.impl());
+  };
+  if (each > 0) {
+    eachBlock(rows, each, [&](int64_t first, int64_t n) {
+      sumInto(rowsOf(out.impl(), first, n, scalar), rowsOf(x.impl(), first, n, Dims({length})), first, n);
+    });
+    return out;
+  }
+  int64_t pieces = (length + pieceLength - 1) / pieceLength;
+  Tensor partial(newTensor(x->dtype, Dims({rows, pieces})));
+  eachBlock(rows * pieces, 1, [&](int64_t i, int64_t) {
+    int64_t row = i / pieces, at = i % pieces * pieceLength, n = std::min(pieceLength, length - at);
+    Dims dims({1, n});
+    Tensor part(newAlias(x.impl(), 2, dims.data(), nullptr, row * length + at));
+    sumInto(rowsOf(partial.impl(), i, 1, scalar), part, row, 1);
+  });
+  for (int64_t row = 0; row < rows; row++)
+    if (x->dtype == DType::F32)
+      reinterpret_cast<float *>(out->data)[row] =
+          combined(reinterpret_cast<float *>(partial->data) + row * pieces, pieces);
+    else
+      reinterpret_cast<double *>(out->data)[row] =
+          combined(reinterpret_cast<double *>(partial->data) + row * pieces, pieces);
+  return out;
+}
+
+/// The sum of f(x, perRow) over axes; perRow broadcasts with x, or is undefined.
+template <class F> Tensor sumOf(const Tensor &x, const Dims &axes, bool keepdim, const Tensor &perRow, F f) {
+  bool last = axes.size() > 0 && (x->dtype == DType::F32 || x->dtype == DType::F64);
+  for (int i = 0; i < axes.size(); i++)
+    last &= axes[i] == x->rank - axes.size() + i;
+  int64_t length = countOf(x, axes);
+  if (!last || !isPlain(x) || !x->contiguous() || x->numel * itemSize(x->dtype) <= blockBytes)
+    return reduce(OpId::Sum, f(x, perRow), axes, keepdim);
+  Dims result;
+  for (int i = 0; i < x->rank; i++)
+    if (i < x->rank - axes.size() || keepdim)
+      result.push(i < x->rank - axes.size() ? x->sizes()[i] : 1);
+  return sumByBlocks(x, length, result, perRow, f);
+}
+
 struct Moments {
   Tensor var, mean; // in the op-math type
 };
@@ -234,8 +296,8 @@ Moments momentsOf(const Tensor &input, std::optional<IntList> dim, const std::op
   double n = double(countOf(input, axes));
   Tensor x = wide(input);
   Tensor mean = div(reduce(OpId::Sum, x, axes, true), n);
-  Tensor d = sub(x, mean);
-  Tensor total = reduce(OpId::Sum, squareOfSize(d), axes, keepdim);
+  Tensor total =
+      sumOf(x, axes, keepdim, mean, [](const Tensor &x, const Tensor &m) { return squareOfSize(sub(x, m)); });
   Tensor var = div(total, std::max(0.0, n - correction.value_or(Scalar(1)).toDouble()));
   if (!keepdim && input->rank)
     mean = reshaped(mean, var->dims());
@@ -326,12 +388,13 @@ Tensor flatPower(const Tensor &x, double p) {
 Tensor normOver(const Tensor &given, double p, const Dims &axes, bool keepdim) {
   Tensor x = isComplex(given->dtype) ? callOp(OpId::Abs, {given}) : given;
   if (p == 2)
-    return rootOf(reduce(OpId::Sum, mul(x, x), axes, keepdim));
+    return rootOf(sumOf(x, axes, keepdim, {}, [](const Tensor &x, const Tensor &) { return mul(x, x); }));
   if (p == 0)
     return as(reduce(OpId::Sum, ne(x, 0), axes, keepdim), x->dtype);
-  Tensor size = callOp(OpId::Abs, {x});
+  auto sizeOf = [](const Tensor &x, const Tensor &) { return callOp(OpId::Abs, {x}); };
   if (p == 1)
-    return reduce(OpId::Sum, size, axes, keepdim);
+    return sumOf(x, axes, keepdim, {}, sizeOf);
+  Tensor size = sizeOf(x, {});
   if (p == std::numeric_limits<double>::infinity() || p == -std::numeric_limits<double>::infinity()) {
     refuseEmpty("norm", x, axes);
     return reduce(p > 0 ? OpId::Amax : OpId::Amin, size, axes, keepdim);
