@@ -98,3 +98,40 @@ def test_sums_of_functions(name: str, shape: tuple[int, ...], dtype: str, thread
             assert got.shape == want.shape and torch.equal(got, want)
     finally:
         torch.set_num_threads(before)
+
+
+POINTWISE: dict[str, Callable[[Any], Any]] = {
+    "leaky_relu": F.leaky_relu,
+    "hardswish": F.hardswish,
+    "hardtanh": F.hardtanh,
+    "elu": F.elu,
+    "mish": F.mish,
+    "softplus": F.softplus,
+    "softsign": F.softsign,
+    "hardshrink": F.hardshrink,
+    "prelu": lambda x: F.prelu(x, torch.linspace(-1, 1, x.shape[1]).to(x.dtype)),
+    "glu": F.glu,
+    "logit": lambda x: torch.logit(x, 1e-3),
+    "sinc": torch.sinc,
+    "nan_to_num": lambda x: torch.nan_to_num(x, 2.0, 7.0),
+    "round": lambda x: torch.round(x, decimals=1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("name", POINTWISE)
+def test_functions_of_elements(name: str, dtype: str) -> None:
+    f = POINTWISE[name]
+    torch.manual_seed(5)
+    x = (torch.randn(300, 400) * 2).to(getattr(torch, dtype))
+    x[1, 2], x[3, 4], x[5, 6], x[7, 8] = float("inf"), float("nan"), float("-inf"), -0.0
+    got, want = f(x), f(x.clone().requires_grad_()).detach()
+    assert got.shape == want.shape and got.dtype == want.dtype
+    assert torch.equal(got.isnan(), want.isnan())
+    assert torch.equal(got.nan_to_num(9.0), want.nan_to_num(9.0))
+    assert torch.equal(torch.signbit(got.nan_to_num(1.0)), torch.signbit(want.nan_to_num(1.0)))
+    y = x.clone()
+    if hasattr(torch.Tensor, f"{name}_"):
+        getattr(y, f"{name}_")(*({"logit": (1e-3,), "nan_to_num": (2.0, 7.0)}.get(name, ())))
+        if name not in ("round",):
+            assert torch.equal(y.nan_to_num(9.0), got.nan_to_num(9.0))

@@ -2,17 +2,22 @@
 // in front of what may overflow keeps infinities out of the gradient.
 #include "frontends/autograd/Tape.h"
 #include "frontends/eager/composite/Arith.h"
+#include "frontends/eager/composite/ByBlocks.h"
 
 namespace torchc::composite {
 using namespace arith;
 
 namespace {
 
-/// realFunction of what PyTorch has for floating types alone.
-template <class F> Tensor activation(const char *name, const Tensor &x, Out out, F f) {
+void needFloat(const char *name, const Tensor &x) {
   if (!isFloat(x->dtype))
     unsupported("\"" + std::string(name) + "\" not implemented for '" + std::string(torchName(x->dtype)) + "'");
-  return realFunction(x, out, f);
+}
+
+/// elementFunction of what PyTorch has for floating types alone.
+template <class F> Tensor activation(const char *name, const Tensor &x, Out out, F f) {
+  needFloat(name, x);
+  return elementFunction(x, out, f);
 }
 
 /// One that is linear in pieces.
@@ -107,7 +112,9 @@ Tensor preluOf(const Tensor &input, const Tensor &weight) {
     shape.push(i == (input->rank > 1 ? 1 : 0) ? weight->numel : 1);
   if (!(w->dims() == shape))
     w = reshaped(weight, shape);
-  return piecewise("prelu", input, Out(), [&](const Tensor &x) { return where(gt(x, 0), x, mul(x, wide(w))); });
+  needFloat("prelu", input);
+  LinkedScope linked;
+  return realFunction(input, Out(), [&](const Tensor &x) { return where(gt(x, 0), x, mul(x, wide(w))); });
 }
 Tensor eluOf(const Tensor &input, const Scalar &alpha, const Scalar &scale, const Scalar &inputScale, Out out) {
   return activation("elu", input, out, [&](const Tensor &x) {
@@ -131,7 +138,8 @@ Tensor gluOf(const Tensor &input, int64_t dim) {
   int64_t d = wrap(dim, input->rank), size = input->sizes()[d];
   if (size % 2)
     fail("Halving dimension must be even, but dimension " + std::to_string(d) + " is size " + std::to_string(size));
-  return activation("glu", input, Out(), [&](const Tensor &x) {
+  needFloat("glu", input);
+  return realFunction(input, Out(), [&](const Tensor &x) {
     return mul(narrowDim(x, d, 0, size / 2), callOp(OpId::Sigmoid, {narrowDim(x, d, size / 2, size / 2)}));
   });
 }
@@ -141,10 +149,10 @@ Tensor softplusOf(const Tensor &input, const Scalar &beta, const Scalar &thresho
 }
 Tensor logSigmoid(const Tensor &input) { return activation("log_sigmoid", input, Out(), logSigmoidIn); }
 Tensor softsignOf(const Tensor &input) {
-  return realFunction(input, Out(), [](const Tensor &x) { return div(x, add(abs(x), 1)); });
+  return elementFunction(input, Out(), [](const Tensor &x) { return div(x, add(abs(x), 1)); });
 }
 Tensor tanhshrinkOf(const Tensor &input) {
-  return realFunction(input, Out(), [](const Tensor &x) { return sub(x, callOp(OpId::Tanh, {x})); });
+  return elementFunction(input, Out(), [](const Tensor &x) { return sub(x, callOp(OpId::Tanh, {x})); });
 }
 Tensor softshrinkOf(const Tensor &input, const Scalar &lambd) {
   double l = lambd.toDouble();

@@ -2,6 +2,7 @@
 // finite value or derivative, a `where` in front of it keeps it out of the gradient too.
 #include "frontends/eager/Families.h"
 #include "frontends/eager/composite/Arith.h"
+#include "frontends/eager/composite/ByBlocks.h"
 #include "runtime/device/ThreadPool.h"
 #include "runtime/kernels/Pack.h"
 #include <algorithm>
@@ -94,7 +95,7 @@ Tensor roundTo(const Tensor &input, int64_t decimals, Out out) {
   if (!decimals || !isFloat(input->dtype))
     return rounding(OpId::Round, input, out);
   double scale = std::pow(10.0, double(std::abs(decimals)));
-  return realFunction(input, out, [&](const Tensor &x) {
+  return elementFunction(input, out, [&](const Tensor &x) {
     Tensor scaled = decimals > 0 ? mul(x, scale) : callOp(OpId::Div, {x, scale});
     Tensor whole = callOp(OpId::Round, {scaled});
     return decimals > 0 ? callOp(OpId::Div, {whole, scale}) : mul(whole, scale);
@@ -347,9 +348,11 @@ Tensor nanToNum(const Tensor &input, std::optional<double> nan, std::optional<do
     return callOp(OpId::Cast, {input}, {Attr::dtype(input->dtype)}, out);
   refuseFloat8("nan_to_num", input);
   double top = largest(input->dtype);
-  Tensor low = where(callOp(OpId::Eq, {input, -inf}), neginf.value_or(-top), input);
-  Tensor finite = where(callOp(OpId::Eq, {input, inf}), posinf.value_or(top), low);
-  return callOp(OpId::Where, {isNan(input), nan.value_or(0), finite}, {}, out);
+  return elementFunction(input, out, [&](const Tensor &x) {
+    Tensor low = where(callOp(OpId::Eq, {x, -inf}), neginf.value_or(-top), x);
+    Tensor finite = where(callOp(OpId::Eq, {x, inf}), posinf.value_or(top), low);
+    return where(isNan(x), nan.value_or(0), finite);
+  });
 }
 Tensor isClose(const Tensor &input, const Tensor &other, double rtol, double atol, bool equalNan) {
   if (input->dtype != other->dtype)
@@ -377,13 +380,13 @@ Tensor radToDeg(const Tensor &input, Out out) {
   return realFunction(input, out, [](const Tensor &x) { return mul(x, 180 / std::numbers::pi); });
 }
 Tensor logitOf(const Tensor &input, std::optional<double> eps, Out out) {
-  return realFunction(input, out, [&](const Tensor &given) {
+  return elementFunction(input, out, [&](const Tensor &given) {
     Tensor x = eps ? where(lt(given, *eps), *eps, where(gt(given, 1 - *eps), 1 - *eps, given)) : given;
     return callOp(OpId::Log, {callOp(OpId::Div, {x, sub(1, x)})});
   });
 }
 Tensor sincOf(const Tensor &input, Out out) {
-  return realFunction(input, out, [](const Tensor &x) {
+  return elementFunction(input, out, [](const Tensor &x) {
     Tensor zero = callOp(OpId::Eq, {x, 0});
     Tensor angle = mul(where(zero, 1.0, x), std::numbers::pi), small = where(zero, x, 0.0);
     // 1 at 0, with the curvature that its series has there.
