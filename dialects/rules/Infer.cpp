@@ -553,34 +553,6 @@ bool stridedWithin(int64_t numel, const Attr *attrs) {
   return last < numel;
 }
 
-namespace {
-
-/// Of operands or results of stored types: have they a common type, and does the op compute in it, as PyTorch's does?
-bool checkStored(const Call &c) {
-  bool branch = c.info.promote == Promote::Branch, truth = c.info.promote == Promote::Truth;
-  DType t = c.out.dtype;
-  for (int i = c.n; i-- > 0;)
-    if (isStored(c.in[i].dtype) && !c.in[i].isNumber)
-      t = c.in[i].dtype;
-  if (c.info.promote != Promote::None) {
-    TypeClash clash;
-    resultType(c.in + branch, c.n - branch, c.defaultDType, &clash);
-    if (clash.found() && !truth)
-      return c.fail(ErrorKind::Runtime, clash.text());
-    t = truth ? t : promote(c.info.promote, c.in, c.n, c.defaultDType).compute;
-  }
-  bool moves = c.info.family == Family::View || c.info.family == Family::Cast || c.info.shape == ShapeRule::Full ||
-               (c.info.family == Family::Indexing && !(c.info.flags & OpAccumulates));
-  bool computes = moves || (c.info.flags & (isFloat8(t) ? OpFloat8 : OpUnsigned));
-  for (int i = 0; i < c.n && isFloat8(t); i++) // PyTorch's float8 arithmetic is between tensors
-    computes &= !c.in[i].isNumber || moves || branch || c.info.promote == Promote::Compare;
-  return !isStored(t) || computes ||
-         c.diag.fail(ErrorKind::NotImplemented,
-                     "\"" + std::string(c.info.name) + "\" not implemented for " + quoted(torchName(t)));
-}
-
-} // namespace
-
 bool inferOp(OpId id, const OperandType *operands, int n, const Attr *attrs, int numAttrs, DType defaultDType,
              TensorType &out, Diag &diag) {
   const OpInfo &info = opInfo(id);
@@ -596,13 +568,8 @@ bool inferOp(OpId id, const OperandType *operands, int n, const Attr *attrs, int
                        std::string(info.name) + "(): expected tensors, got a number as operand " + str(i));
   // Broadcasting can give more elements than can be counted; nothing after this asks again.
   int64_t numel;
-  Call call{info, operands, n, attrs, defaultDType, out, diag};
-  if (!rules[int(info.shape)](call) || !checkedNumel(out.dims, numel, diag))
-    return false;
-  bool stored = isStored(out.dtype);
-  for (int i = 0; i < n; i++)
-    stored |= isStored(operands[i].dtype);
-  return !stored || checkStored(call);
+  return rules[int(info.shape)](Call{info, operands, n, attrs, defaultDType, out, diag}) &&
+         checkedNumel(out.dims, numel, diag) && checkStored(info, operands, n, defaultDType, out.dtype, diag);
 }
 
 } // namespace torchc

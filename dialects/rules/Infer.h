@@ -44,6 +44,10 @@ constexpr DType numberType(Promote rule, DType common) {
   return rule == Promote::Compare || rule == Promote::Branch ? common : computeType(common);
 }
 
+/// Of operands or a result of stored types: Runtime error where they have no common type, NotImplemented where the op only
+/// computes in others, as PyTorch's.
+bool checkStored(const OpInfo &info, const OperandType *operands, int n, DType defaultDType, DType result, Diag &diag);
+
 /// Broadcasts two shapes; message names the sizes and the dimension.
 bool broadcastShapes(const Dims &a, const Dims &b, Dims &out, Diag &diag);
 

@@ -171,4 +171,32 @@ Promoted promote(Promote rule, const OperandType *operands, int n, DType default
   return {t, rule == Promote::Compare ? DType::Bool : rule == Promote::Magnitude ? realType(t) : t};
 }
 
+bool checkStored(const OpInfo &info, const OperandType *operands, int n, DType defaultDType, DType result, Diag &diag) {
+  bool stored = isStored(result);
+  DType t = result; // the type it computes in
+  for (int i = n; i-- > 0;)
+    if (isStored(operands[i].dtype)) {
+      stored = true;
+      t = operands[i].dtype;
+    }
+  if (!stored)
+    return true;
+  bool branch = info.promote == Promote::Branch;
+  if (info.promote != Promote::None && info.promote != Promote::Truth) {
+    TypeClash clash;
+    resultType(operands + branch, n - branch, defaultDType, &clash);
+    if (clash.found())
+      return diag.fail(ErrorKind::Runtime, std::string(info.name) + "(): " + clash.text());
+    t = promote(info.promote, operands, n, defaultDType).compute;
+  }
+  bool moves = info.family == Family::View || info.family == Family::Cast || info.shape == ShapeRule::Full ||
+               (info.family == Family::Indexing && !(info.flags & OpAccumulates));
+  bool computes = moves || (info.flags & (isFloat8(t) ? OpFloat8 : OpUnsigned));
+  for (int i = 0; i < n && isFloat8(t); i++) // PyTorch's float8 arithmetic is between tensors
+    computes &= !operands[i].isNumber || moves || branch || info.promote == Promote::Compare;
+  return !isStored(t) || computes ||
+         diag.fail(ErrorKind::NotImplemented,
+                   "\"" + std::string(info.name) + "\" not implemented for '" + std::string(torchName(t)) + "'");
+}
+
 } // namespace torchc

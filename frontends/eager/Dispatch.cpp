@@ -296,11 +296,8 @@ void recordInplace(const OpCall &call, const TapePlan &plan) {
 TensorImpl *runFamily(Resolved &r, uint8_t device) {
   if (TORCHC_UNLIKELY(computesComplex(r)))
     return runComplex(r, device);
-  if (TORCHC_UNLIKELY(r.info.family == Family::Elementwise && isStored(r.promoted.compute))) {
-    if (device)
-      notImplementedFor(r.info.name, r.promoted.compute);
+  if (TORCHC_UNLIKELY(r.info.family == Family::Elementwise && isStored(r.promoted.compute)))
     return runStored(r);
-  }
   return device == cudaDevice ? runOnCuda(r) : families[int(r.info.family)](r);
 }
 
@@ -396,8 +393,11 @@ void finishInto(const OpCall &call, const TapePlan &plan) {
   recordInplace(call, plan);
 }
 
-/// Complex numbers become tensors of the type that operands meet in: tape and traces know no others.
-static TensorImpl *callWithComplexNumbers(const OpCall &call) {
+/// No attribute, and so no tape and no trace, holds such a number as it is.
+static bool needsTensor(const Operand &o) { return o.isNumber() && (o.number.isComplex() || o.number.isWide()); }
+
+/// Those numbers become tensors of the type that operands meet in.
+static TensorImpl *callWithoutNumbers(const OpCall &call) {
   OperandTypes types(call);
   DType t = resultType(types.get(), call.numOperands, defaultDType());
   refuseHalfComplex(call);
@@ -405,7 +405,7 @@ static TensorImpl *callWithComplexNumbers(const OpCall &call) {
   Tensor held[maxFixedOperands];
   for (int i = 0; i < call.numOperands; i++) {
     operands[i] = call.operands[i];
-    if (operands[i].isNumber() && operands[i].number.isComplex())
+    if (needsTensor(operands[i]))
       operands[i] = held[i] = composite::fullTensor(Dims(), operands[i].number, t);
   }
   OpCall plain = call;
@@ -415,8 +415,8 @@ static TensorImpl *callWithComplexNumbers(const OpCall &call) {
 
 TensorImpl *callSlow(const OpCall &call) {
   for (int i = 0; i < call.numOperands; i++)
-    if (TORCHC_UNLIKELY(call.operands[i].isNumber() && call.operands[i].number.isComplex()))
-      return callWithComplexNumbers(call);
+    if (TORCHC_UNLIKELY(needsTensor(call.operands[i])))
+      return callWithoutNumbers(call);
   if (TORCHC_UNLIKELY(isDispatched(call)))
     return callDispatched(call);
   if (threadState.modes.flags & FlagRetracing)

@@ -100,6 +100,19 @@ def test_unsigned_arithmetic(compiled: Any, name: str) -> None:  # noqa: F811
     launched(agree(compiled, fn, lambda i: (samples(name, i), samples(name, i + 5))))
 
 
+def test_numbers_that_int64_does_not_hold(compiled: Any) -> None:  # noqa: F811
+    most = 2**64 - 1
+
+    def fn(x: Any, y: Any) -> Any:
+        filled = torch.full((3,), most - 2, dtype=torch.uint64)
+        return x == most, x & (most - 6), torch.where(x == most - 1, x, 2**63 + 1), filled, y * most
+
+    def make(i: int) -> Any:
+        return torch.tensor([most - i, most, 7], dtype=torch.uint64), torch.tensor([0.5, i])
+
+    launched(agree(compiled, fn, make))
+
+
 @pytest.mark.parametrize("name", list(FLOAT8))
 def test_float8_arithmetic(compiled: Any, name: str) -> None:  # noqa: F811
     def fn(x: Any, y: Any) -> Any:

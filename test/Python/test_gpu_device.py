@@ -13,6 +13,7 @@ from compiled import bits
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
 pytestmark = pytest.mark.usefixtures("cuda")
+STORED = "uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz".split()
 TYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64".split()
 
 
@@ -46,6 +47,30 @@ def test_there_and_back(name: str) -> None:
     assert bits(x[::2, 1::3].cuda().cpu()) == bits(x[::2, 1::3])
     assert y.tolist() == x.tolist()
     assert x[:0].cuda().cpu().shape == (0, 7)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_types_move_and_are_cast_on_the_host(name: str) -> None:
+    t = getattr(torch, name)
+    x = _numbers(5, 7).abs().to(t)
+    y = x.cuda()
+    assert y.dtype is t and bits(y.cpu()) == bits(x) and y.tolist() == x.tolist()
+    assert bits(y.t()[1::2].contiguous().cpu()) == bits(x.t()[1::2].contiguous())
+    assert bits(torch.cat([y, y[1:]]).cpu()) == bits(torch.cat([x, x[1:]]))
+    y[1:3] = 2
+    x[1:3] = 2
+    assert bits(y.cpu()) == bits(x)
+    assert bits(_numbers(3).abs().to("cuda", t).cpu()) == bits(_numbers(3).abs().to(t))
+    for refused in (lambda: y.to(torch.float32), lambda: y.to(torch.bool), lambda: y + y):
+        with pytest.raises(NotImplementedError):
+            refused()
+    if t.is_floating_point:
+        with pytest.raises(NotImplementedError):
+            torch.eq(y, y)
+        return
+    for op in (torch.eq, torch.mul, torch.maximum, torch.bitwise_xor):
+        assert bits(op(y, y.flip(0)).cpu()) == bits(op(x, x.flip(0)))
+    assert bits((y == 2).cpu()) == bits(x == 2) and bits((y * 3).cpu()) == bits(x * 3)
 
 
 @pytest.mark.parametrize("source", TYPES)

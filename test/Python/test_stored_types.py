@@ -234,7 +234,13 @@ def test_numbers_that_do_not_fit() -> None:
     assert torch.full((1,), most, dtype=torch.uint64).item() == most
     assert torch.full((1,), 2**63 + 1, dtype=torch.uint64).item() == 2**63 + 1
     assert torch.full((1,), 1e19, dtype=torch.uint64).item() == 10**19
-    assert torch.empty(1, dtype=torch.uint64).fill_(most).item() == most
+    assert torch.empty(1, dtype=torch.uint64).fill_(most - 1).item() == most - 1
+    near = torch.tensor([most, most - 1], dtype=torch.uint64)
+    assert (near == most).tolist() == [True, False] and (near & (most - 7)).tolist() == [
+        most - 7,
+        most - 7,
+    ]
+    assert torch.where(near == most, near, 2**63 + 1).tolist() == [most, 2**63 + 1]
     x = torch.zeros(2, dtype=torch.uint64)
     x[1] = most
     assert (

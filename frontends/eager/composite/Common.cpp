@@ -148,10 +148,8 @@ Tensor fullTensor(const Dims &shape, const Scalar &value, DType t, uint8_t devic
     cuda::fillTensor(out.impl(), elementBits(value, t));
     return out;
   }
-  Scalar number = value.isComplex() && t == DType::Bool ? Scalar(value.toBool()) // attributes are real
-                  : value.isWide() && t == DType::U64   ? Scalar(int64_t(value.bits()))
-                                                        : value;
-  return callOp(OpId::Full, {}, {attr(shape), number.attr(), Attr::dtype(t)});
+  Scalar number = value.isComplex() && t == DType::Bool ? Scalar(value.toBool()) : value; // attributes are real
+  return callOp(OpId::Full, {}, {attr(shape), number.attrFor(t), Attr::dtype(t)});
 }
 
 Tensor sliceDim(const Tensor &x, int64_t dim, int64_t start, int64_t stop, int64_t step) {

@@ -79,7 +79,7 @@ Tensor fillWith(const Tensor &input, const Operand &value, Out out) {
     return Tensor(newTensor(input->dtype, input->dims(), input->device));
   Tensor target = out.kind == Out::Inplace ? distinctPlaces(input) : input;
   Dims shape = target->dims();
-  Attr attrs[3] = {attr(shape), value.number.attr(), Attr::dtype(input->dtype)};
+  Attr attrs[3] = {attr(shape), value.number.attrFor(input->dtype), Attr::dtype(input->dtype)};
   Tensor filled =
       callOpList(OpId::Full, List<Operand>(), List<Attr>(attrs, 3), target.same(input) ? out : Out::inplace(target));
   return out.kind == Out::Inplace ? input : filled;

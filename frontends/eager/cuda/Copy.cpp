@@ -17,14 +17,19 @@ void refuseComplex(const TensorImpl *t) {
          "\"copy_\" not implemented for '" + std::string(torchName(t->dtype)) + "' on device cuda");
 }
 
+/// The type whose kernel moves elements of `t`.
+DType moverOf(DType t) { return isStored(t) ? signedType(t) : t; }
+
 void withinDevice(TensorImpl *dst, TensorImpl *src) {
   refuseComplex(dst);
   refuseComplex(src);
+  bool moves = dst->dtype == src->dtype;
+  DType from = moves ? moverOf(src->dtype) : src->dtype, to = moves ? from : dst->dtype;
   int64_t strides[maxRank];
   broadcastStrides(src, dst->rank, dst->sizes(), strides);
   Pointwise operands[2] = {operandOf(dst, dst->strides()), operandOf(src, strides)};
-  runPointwise("copy_", src->dtype, deviceKey(DeviceForm::Cast, 0, src->dtype, unsigned(dst->dtype)), dst->dims(),
-               operands, 2, streamFor(dst));
+  runPointwise("copy_", src->dtype, deviceKey(DeviceForm::Cast, 0, from, unsigned(to)), dst->dims(), operands, 2,
+               streamFor(dst));
 }
 
 /// The bytes of equal, dense layouts.
@@ -64,8 +69,8 @@ void fillTensor(TensorImpl *out, uint64_t bits) {
   Pointwise operands[2] = {operandOf(out, out->strides()), {}};
   operands[1].isNumber = true;
   operands[1].number = bits;
-  runPointwise("fill_", out->dtype, deviceKey(DeviceForm::Cast, 0, out->dtype, unsigned(out->dtype)), out->dims(),
-               operands, 2, streamFor(out));
+  runPointwise("fill_", out->dtype, deviceKey(DeviceForm::Cast, 0, moverOf(out->dtype), unsigned(moverOf(out->dtype))),
+               out->dims(), operands, 2, streamFor(out));
 }
 
 void fillRange(TensorImpl *out, uint64_t startBits, uint64_t stepBits) {
