@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torchc", reason="torchc is not on the path", exc_type=ImportError)
+from compiled import COMPILER  # noqa: E402
 from test_compile import agree, compiled, needs_compiler  # noqa: E402, F401 - a fixture
 from test_stored_types import FLOAT8, OTHERS, STORED, UNSIGNED, floats, integers  # noqa: E402
 
@@ -179,3 +181,29 @@ def test_artefacts_refuse_them_at_their_borders(tmp_path: Any) -> None:
         )
         assert (done.returncode == 0) == works, done.stderr
         assert works or "float8_e4m3fn" in done.stderr
+
+
+@needs_compiler
+def test_artefacts_carry_weights_of_stored_types(tmp_path: Any) -> None:
+    from torchc import export
+
+    class Small(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("weight", torch.randn(3, 4).to(torch.float8_e4m3fn))
+            self.register_buffer("scale", torch.tensor([1, 60000, 3, 4], dtype=torch.uint16))
+
+        def forward(self, x: Any) -> Any:
+            return x @ self.weight.float() * self.scale.float()
+
+    torch.manual_seed(0)
+    module, x = Small(), torch.randn(2, 3)
+    export.save(export.export(module, (x,)), tmp_path / "m.tcz")
+    np.save(tmp_path / "x.npy", x.numpy())
+    command = COMPILER.replace("torchc-compiled", "torchc")
+    for arguments in (
+        ["compile", "m.tcz", "--emit=exe", "-o", "m"],
+        ["run", "./m", "--input", "x=x.npy", "--output", "output=y.npy"],
+    ):
+        subprocess.run([command, *arguments], cwd=tmp_path, check=True, capture_output=True)
+    assert np.load(tmp_path / "y.npy").tobytes() == module(x).numpy().tobytes()
