@@ -16,7 +16,7 @@ def Torchc_ViewAsRealOp : View<"view_as_real", (ins)> {
 def Torchc_ViewAsComplexOp : View<"view_as_complex", (ins)> {
   let summary = "pairs in a last dimension of size 2 as complex numbers; its stride must be 1, the others even";
   let shape = ComplexPairsShape;
-  let api = [Api<"view_as_complex(Tensor input) -> Tensor", ["function"]>];
+  let api = [Api<"view_as_complex(Tensor input) -> Tensor", ["function", "castSingle"]>];
   let vjp = [(op<"view_as_real"> $g)];
   let flags = ["view", "conjugates"];
 }

@@ -21,7 +21,7 @@ def : Composite<"piecewise linear sigmoid, and x times it", [
   Api<"hardswish(Tensor input) -> Tensor", activation, "hardswishOf">]>;
 def : Composite<"x above 0, else x times a slope, given or learnt per channel", [
   Api<"leaky_relu(Tensor input, Scalar negative_slope=0.01) -> Tensor", activation, "leakyRelu">,
-  Api<"prelu(Tensor input, Tensor weight) -> Tensor", ["function", "method"], "preluOf">]>;
+  Api<"prelu(Tensor input, Tensor weight) -> Tensor", ["function", "method", "castLow"], "preluOf">]>;
 def : Composite<"scale * x above 0, else scale * alpha * (exp(input_scale * x) - 1)", [
   Api<"elu(Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", activation, "eluOf">,
   Api<"selu(Tensor input) -> Tensor", activation, "seluOf">,

@@ -7,7 +7,7 @@ include "OpSpec.td"
 
 def : Composite<"complex numbers from parts of one float type; from absolute value and angle", [
   Api<"complex(Tensor real, Tensor imag) -> Tensor", ["function", "out"], "complexOf">,
-  Api<"polar(Tensor abs, Tensor angle) -> Tensor", ["function", "out"], "polarOf">]>;
+  Api<"polar(Tensor abs, Tensor angle) -> Tensor", ["function", "out", "castSingle"], "polarOf">]>;
 def : Composite<"the real part: a view of complex numbers, real ones as they are", [
   Api<"real(Tensor input) -> Tensor", functionOnly, "realOf">]>;
 def : Composite<"the imaginary part of complex numbers, a view", [

@@ -37,7 +37,7 @@ def : Composite<"pieces along a dimension", [
   Api<"split_with_sizes(Tensor input, int[] split_sizes, int dim=0) -> Tensor[]", ["function", "method"], "splitSizes">,
   Api<"chunk(Tensor input, int chunks, int dim=0) -> Tensor[]", ["function", "method"], "chunkDim">]>;
 def : Composite<"tensors joined along a new dimension", [
-  Api<"stack(Tensor[] tensors, int dim=0) -> Tensor", ["function", "outCopy"], "stackNew">]>;
+  Api<"stack(Tensor[] tensors, int dim=0) -> Tensor", ["function", "outCopy", "castWidest"], "stackNew">]>;
 def : Composite<"tensors joined along the dimension that NumPy's function of this name takes", [
   Api<"hstack(Tensor[] tensors) -> Tensor", ["function", "outCopy"], "hstackAll">,
   Api<"vstack(Tensor[] tensors) -> Tensor", ["function", "outCopy"], "vstackAll">,
@@ -45,8 +45,8 @@ def : Composite<"tensors joined along the dimension that NumPy's function of thi
   Api<"dstack(Tensor[] tensors) -> Tensor", ["function", "outCopy"], "dstackAll">,
   Api<"column_stack(Tensor[] tensors) -> Tensor", ["function", "outCopy"], "columnStack">]>;
 def : Composite<"other names of cat", [
-  Api<"concat(Tensor[] tensors, int dim=0) -> Tensor", ["function", "out"], "catPromoted">,
-  Api<"concatenate(Tensor[] tensors, int dim=0) -> Tensor", ["function", "out"], "catPromoted">]>;
+  Api<"concat(Tensor[] tensors, int dim=0) -> Tensor", ["function", "out", "castWidest"], "catPromoted">,
+  Api<"concatenate(Tensor[] tensors, int dim=0) -> Tensor", ["function", "out", "castWidest"], "catPromoted">]>;
 def : Composite<"matrices along the diagonal of one", [
   Api<"block_diag(Tensor[] *tensors) -> Tensor", functionOnly, "blockDiag">]>;
 def : Composite<"views cut at equal distances or at indices; sizes differ by at most one", [
@@ -114,7 +114,7 @@ def : Composite<"a matrix with this diagonal, or the diagonal of this matrix as 
   Api<"diag(Tensor input, int diagonal=0) -> Tensor", ["function", "method", "outCopy"], "diagOf">,
   Api<"diagflat(Tensor input, int offset=0) -> Tensor", ["function", "method"], "diagFlat">]>;
 def : Composite<"the sum of the diagonal", [
-  Api<"trace(Tensor input) -> Tensor", ["function", "method"], "traceOf">]>;
+  Api<"trace(Tensor input) -> Tensor", ["function", "method", "castSingle"], "traceOf">]>;
 def : Composite<"with a diagonal replaced", [
   Api<"diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", ["function", "method"], "diagonalScatter">,
   Api<"fill_diagonal(Tensor input, Scalar fill_value, bool wrap=False) -> Tensor", inplaceOnly, "fillDiagonal">]>;
@@ -131,10 +131,10 @@ def : Composite<"images of another size", [
   Api<"interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor", functionOnly, "interpolateTo">]>;
 
 def : Composite<"images read at the points of a grid; the points that an affine map sends a grid to", [
-  Api<"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? align_corners=None) -> Tensor", functionOnly, "gridSample">,
-  Api<"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", functionOnly, "gridSampler">,
-  Api<"grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", functionOnly, "gridSampler">,
-  Api<"grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", functionOnly, "gridSampler">,
+  Api<"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? align_corners=None) -> Tensor", ["function", "castSingle"], "gridSample">,
+  Api<"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", ["function", "castSingle"], "gridSampler">,
+  Api<"grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", ["function", "castSingle"], "gridSampler">,
+  Api<"grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", ["function", "castSingle"], "gridSampler">,
   Api<"affine_grid(Tensor theta, int[] size, bool? align_corners=None) -> Tensor", functionOnly, "affineGrid">]>;
 
 //===-- values of a mask ---------------------------------------------------------------------------------------===//
@@ -156,7 +156,7 @@ def : Composite<"elements of the flattened tensor", [
 def : Composite<"gather with the other dimensions broadcast; without dim of the flattened tensor", [
   Api<"take_along_dim(Tensor input, Tensor indices, int? dim=None) -> Tensor", ["function", "method", "outCopy"], "takeAlong">]>;
 def : Composite<"slices of a dimension replaced", [
-  Api<"index_copy(Tensor input, int dim, Tensor index, Tensor source) -> Tensor", ["function", "method", "inplaceCopy", "outCopy"], "indexCopy">,
+  Api<"index_copy(Tensor input, int dim, Tensor index, Tensor source) -> Tensor", ["function", "method", "inplaceCopy", "outCopy", "castWidest"], "indexCopy">,
   Api<"index_fill(Tensor input, int dim, Tensor index, Operand value) -> Tensor", ["function", "method", "inplaceCopy"], "indexFill">,
   Api<"slice_scatter(Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", ["function", "method", "outCopy"], "sliceScatter">,
   Api<"select_scatter(Tensor input, Tensor src, int dim, int index) -> Tensor", ["function", "method"], "selectScatter">]>;

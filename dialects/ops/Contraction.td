@@ -12,9 +12,9 @@ def Torchc_MatmulOp : Torchc_Op<"matmul"> {
   let family = ContractionFamily;
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y);
   let shape = MatmulShape;
-  let api = [Api<"matmul(Tensor input, Tensor other) -> Tensor", ["function", "method", "out"], "matmulBroadcast">,
-             Api<"mm(Tensor input, Tensor mat2) -> Tensor", ["function", "method", "out"], "mmChecked">,
-             Api<"bmm(Tensor input, Tensor mat2) -> Tensor", ["function", "method", "out"], "bmmChecked">];
+  let api = [Api<"matmul(Tensor input, Tensor other) -> Tensor", ["function", "method", "out", "castLow"], "matmulBroadcast">,
+             Api<"mm(Tensor input, Tensor mat2) -> Tensor", ["function", "method", "out", "castLow"], "mmChecked">,
+             Api<"bmm(Tensor input, Tensor mat2) -> Tensor", ["function", "method", "out", "castLow"], "bmmChecked">];
   let flags = ["accumulates"];
   let vjpFn = "matmulVjp";
   let gradName = "mm";
@@ -59,12 +59,12 @@ def Torchc_ConvOp : ConvOp<"conv", (ins AnyRankedTensor:$x, AnyRankedTensor:$w),
   let summary = "convolution; padding is +0 and takes part";
   let complex = "conv";
   let shape = ConvShape;
-  let api = [Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv1dPadded">,
-             Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv1dNamed">,
-             Api<"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv2dPadded">,
-             Api<"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv2dNamed">,
-             Api<"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv3dPadded">,
-             Api<"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function"], "conv3dNamed">];
+  let api = [Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function", "castLow"], "conv1dPadded">,
+             Api<"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function", "castLow"], "conv1dNamed">,
+             Api<"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function", "castLow"], "conv2dPadded">,
+             Api<"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function", "castLow"], "conv2dNamed">,
+             Api<"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] dilation=(1,), int groups=1) -> Tensor", ["function", "castLow"], "conv3dPadded">,
+             Api<"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), str padding='valid', int[] dilation=(1,), int groups=1) -> Tensor", ["function", "castLow"], "conv3dNamed">];
   let vjpFn = "convVjp";
   let vjpSaves = ["x", "w"];
 }
@@ -75,9 +75,9 @@ def Torchc_ConvInputOp : ConvOp<"conv_input", (ins AnyRankedTensor:$y, AnyRanked
   let summary = "convolution's gradient for its input, the transposed convolution";
   let complex = "convInput";
   let shape = ConvInputShape;
-  let api = [Api<"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose1d">,
-             Api<"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose2d">,
-             Api<"conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function"], "convTranspose3d">];
+  let api = [Api<"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function", "castLow"], "convTranspose1d">,
+             Api<"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function", "castLow"], "convTranspose2d">,
+             Api<"conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=(1,), int[] padding=(0,), int[] output_padding=(0,), int groups=1, int[] dilation=(1,)) -> Tensor", ["function", "castLow"], "convTranspose3d">];
   let vjpFn = "convInputVjp";
   let vjpSaves = ["y", "w"];
 }

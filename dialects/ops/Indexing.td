@@ -72,7 +72,7 @@ def Torchc_CatOp : Torchc_Op<"cat"> {
   let arguments = (ins Variadic<AnyRankedTensor>:$tensors, I64Attr:$dim);
   let shape = CatShape;
   let promote = CommonType;
-  let api = [Api<"cat(Tensor[] tensors, int dim=0) -> Tensor", ["function", "out"], "catPromoted">];
+  let api = [Api<"cat(Tensor[] tensors, int dim=0) -> Tensor", ["function", "out", "castWidest"], "catPromoted">];
   let vjpFn = "catVjp";
   let onnx = ["Concat since 13"];
   let flags = ["variadic"];

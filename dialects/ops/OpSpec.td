@@ -100,7 +100,8 @@ foreach n = ["Elementwise", "Cast", "Reduction", "Contraction", "View", "Indexin
 // Device?, str, str?, Tensor[], Generator?; `Tensor[] *tensors` takes all positional arguments; a result
 // `(Tensor values, Tensor indices)` is a named tuple, `(Tensor, Tensor)` a plain one, `Tensor|Tensor[]` either. `kinds`:
 // function, method, inplace, out, private (a function with a leading underscore in Python); with outCopy or inplaceCopy
-// `impl` knows no targets and its result is copied into them; outSame wants targets of its dtype. `impl` "" means: call the op with the arguments of the same
+// `impl` knows no targets and its result is copied into them; outSame wants targets of its dtype; castLow, castSingle and
+// castWidest are what it does under autocast (frontends/eager/Autocast.h). `impl` "" means: call the op with the arguments of the same
 // names in order; else the C++ function (frontends/eager/composite) that does it.
 class Api<string s, list<string> k = ["function", "method"], string cpp = ""> {
   string schema = s;

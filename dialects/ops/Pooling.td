@@ -20,7 +20,7 @@ def Torchc_MaxPoolOp : PoolOp<"max_pool", (ins DenseI64ArrayAttr:$dilation)> {
   let summary = "largest element of each window (N7)";
   let api = [Api<"max_pool1d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), int[] dilation=(1,), bool ceil_mode=False) -> Tensor", ["function"], "maxPool1d">,
              Api<"max_pool2d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), int[] dilation=(1,), bool ceil_mode=False) -> Tensor", ["function"], "maxPool2d">,
-             Api<"max_pool3d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), int[] dilation=(1,), bool ceil_mode=False) -> Tensor", ["function"], "maxPool3d">];
+             Api<"max_pool3d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), int[] dilation=(1,), bool ceil_mode=False) -> Tensor", ["function", "castSingle"], "maxPool3d">];
   let vjpFn = "maxPoolVjp";
   let vjpSaves = ["x"];
 }
@@ -46,7 +46,7 @@ def Torchc_MaxPoolIndexOp : PoolOp<"max_pool_index", (ins DenseI64ArrayAttr:$dil
              Api<"max_pool3d_with_indices(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), int[] dilation=(1,), bool ceil_mode=False) -> (Tensor, Tensor)", ["function"], "maxPool3dWithIndices">,
              Api<"adaptive_max_pool1d(Tensor input, int[] output_size) -> (Tensor, Tensor)", ["function"], "adaptiveMaxPool1d">,
              Api<"adaptive_max_pool2d(Tensor input, int[] output_size) -> (Tensor, Tensor)", ["function"], "adaptiveMaxPool2d">,
-             Api<"adaptive_max_pool3d(Tensor input, int[] output_size) -> (Tensor, Tensor)", ["function"], "adaptiveMaxPool3d">];
+             Api<"adaptive_max_pool3d(Tensor input, int[] output_size) -> (Tensor, Tensor)", ["function", "castSingle"], "adaptiveMaxPool3d">];
 }
 
 // One chain from +0 in row-major order (N4), then divided by the count: the elements of the window, with those of the
@@ -55,10 +55,10 @@ def Torchc_AvgPoolOp : PoolOp<"avg_pool", (ins BoolAttr:$count_padding, I64Attr:
   let summary = "mean of each window";
   let api = [Api<"avg_pool1d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True) -> Tensor", ["function"], "avgPool1d">,
              Api<"avg_pool2d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", ["function", "outCopy"], "avgPool2d">,
-             Api<"avg_pool3d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", ["function", "outCopy"], "avgPool3d">,
+             Api<"avg_pool3d(Tensor input, int[] kernel_size, int[] stride=(), int[] padding=(0,), bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", ["function", "outCopy", "castSingle"], "avgPool3d">,
              Api<"adaptive_avg_pool1d(Tensor input, int[] output_size) -> Tensor", ["function"], "adaptiveAvgPool1d">,
              Api<"adaptive_avg_pool2d(Tensor input, int[] output_size) -> Tensor", ["function"], "adaptiveAvgPool2d">,
-             Api<"adaptive_avg_pool3d(Tensor input, int[] output_size) -> Tensor", ["function"], "adaptiveAvgPool3d">];
+             Api<"adaptive_avg_pool3d(Tensor input, int[] output_size) -> Tensor", ["function", "castSingle"], "adaptiveAvgPool3d">];
   let flags = ["accumulates"];
   let vjpFn = "avgPoolVjp";
 }

@@ -20,9 +20,9 @@ def Torchc_SumOp : Reduction<"sum"> {
 def Torchc_ProdOp : Reduction<"prod"> {
   let summary = "product over axes; integers and bool multiply in int64";
   let complex = "prod";
-  let api = [Api<"prod(Tensor input, *, DType? dtype=None) -> Tensor", ["function", "method", "outCopy"], "prodAll">,
+  let api = [Api<"prod(Tensor input, *, DType? dtype=None) -> Tensor", ["function", "method", "outCopy", "castSingle"], "prodAll">,
              Api<"prod(Tensor input, int dim, bool keepdim=False, *, DType? dtype=None) -> Tensor",
-                 ["function", "method", "outCopy"], "prodDim">];
+                 ["function", "method", "outCopy", "castSingle"], "prodDim">];
   let scalar = [(Mul (Arg 0), (Arg 1))];
   let vjpFn = "prodVjp";
   let vjpSaves = ["x", "result"];

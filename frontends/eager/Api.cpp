@@ -1,4 +1,5 @@
 #include "frontends/eager/Api.h"
+#include "frontends/eager/Autocast.h"
 #include "frontends/eager/composite/Common.h"
 
 namespace torchc {

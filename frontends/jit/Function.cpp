@@ -493,7 +493,10 @@ void Call::finish() {
     function.measured(true, sizeClass, now() - began);
 }
 
-bool Call::wantsResults() const { return only || (retrace && retrace->whole()); }
+/// Nothing for replay under autocast: there the same code means other ops.
+bool Call::wantsResults() const {
+  return !(threadState.modes.flags & FlagAutocast) && (only || (retrace && retrace->whole()));
+}
 
 void Call::returned(const std::vector<TensorImpl *> &arguments, const std::vector<TensorImpl *> &results, bool tuple) {
   if (retrace && retrace->whole())

@@ -74,7 +74,7 @@ SubgraphRef recordSubgraph(const TensorFunction &fn, const std::vector<Tensor> &
   Function function(std::move(options));
   Call call(function);
   if (!call.tracer())
-    fail(ErrorKind::NotImplemented, what + ": under autocast, a functional transform or a mode");
+    fail(ErrorKind::NotImplemented, what + ": under a functional transform or a mode");
   Tracer &tracer = *call.tracer();
   tracer.mustBeWhole(what);
   auto s = std::make_shared<Subgraph>();

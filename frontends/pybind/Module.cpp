@@ -28,7 +28,7 @@ extern "C" __attribute__((visibility("default"))) PyObject *PyInit__C() {
         return warnOfSettings() && addTypes(module) && addTensor(module) && addState(module) && addAutograd(module) &&
                addOps(module) && addJit(module) && addExport(module) && addOnnx(module) && addStorage(module) &&
                addLapack(module) && addCuda(module) && addLibrary(module) && addControl(module) &&
-               addOverrides(module) && addDispatch(module) &&
+               addOverrides(module) && addDispatch(module) && addAutocast(module) &&
                PyModule_AddObjectRef(module, "OutOfMemoryError", outOfMemoryClass()) == 0;
       }))
     return module;

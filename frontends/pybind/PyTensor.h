@@ -204,6 +204,7 @@ bool addOverrides(PyObject *module);
 bool addDispatch(PyObject *module);
 /// Has the class a __torch_dispatch__ of its own?
 bool dispatches(PyTypeObject *cls);
+bool addAutocast(PyObject *module);
 
 /// Method tables that Tensor is made of; of two entries with one name the earlier table's counts.
 extern PyMethodDef tensorMethods[], tensorConversions[], tensorAutogradMethods[], tensorInplaceViews[], tensorFormats[];

@@ -35,10 +35,14 @@ _LAZY = {
     "cond": "_higher_order_ops",
     "einsum": "functional",
     "finfo": "_type_info",
+    "get_autocast_dtype": "amp.autocast_mode",
     "get_printoptions": "_tensor_str",
     "iinfo": "_type_info",
+    "is_autocast_enabled": "amp.autocast_mode",
     "load": "serialization",
     "save": "serialization",
+    "set_autocast_dtype": "amp.autocast_mode",
+    "set_autocast_enabled": "amp.autocast_mode",
     "set_printoptions": "_tensor_str",
     "tensordot": "functional",
     "typename": "_type_info",
@@ -46,7 +50,8 @@ _LAZY = {
     "while_loop": "_higher_order_ops",
 }
 _EXTRAS = (
-    "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled is_autocast_enabled "
+    "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled set_autocast_cpu_dtype "
+    "set_autocast_cpu_enabled set_autocast_gpu_dtype "
     "_assert _check _check_index _check_type _check_value are_deterministic_algorithms_enabled frombuffer "
     "get_default_device get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads "
     "is_deterministic_algorithms_warn_only_enabled is_nonzero is_storage is_warn_always_enabled "

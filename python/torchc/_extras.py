@@ -11,18 +11,19 @@ __all__ = [
     "are_deterministic_algorithms_enabled",
     "frombuffer",
     "get_autocast_cpu_dtype",
-    "get_autocast_dtype",
     "get_autocast_gpu_dtype",
     "get_default_device",
     "get_deterministic_debug_mode",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
     "is_autocast_cpu_enabled",
-    "is_autocast_enabled",
     "is_deterministic_algorithms_warn_only_enabled",
     "is_nonzero",
     "is_storage",
     "is_warn_always_enabled",
+    "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled",
+    "set_autocast_gpu_dtype",
     "set_default_device",
     "set_default_tensor_type",
     "set_deterministic_debug_mode",
@@ -142,29 +143,34 @@ def set_default_tensor_type(t) -> None:
     _C.set_default_dtype(getattr(_C, names[name]))
 
 
-def is_autocast_enabled(device_type=None) -> bool:
-    """False: autocast can't be switched on."""
-    return False
-
-
 def is_autocast_cpu_enabled() -> bool:
-    """False: autocast can't be switched on."""
-    return False
-
-
-def get_autocast_dtype(device_type: str):
-    """bfloat16 on the CPU, float16 elsewhere: what autocast would use."""
-    return _C.bfloat16 if device_type == "cpu" else _C.float16
+    """Whether autocast is on for the CPU; `is_autocast_enabled("cpu")`."""
+    return _C._is_autocast_enabled()
 
 
 def get_autocast_cpu_dtype():
-    """What autocast would use on the CPU."""
-    return _C.bfloat16
+    """What autocast casts to on the CPU; `get_autocast_dtype("cpu")`."""
+    return _C._get_autocast_dtype(0)
 
 
 def get_autocast_gpu_dtype():
-    """What autocast would use on CUDA."""
-    return _C.float16
+    """What autocast would cast to on CUDA; `get_autocast_dtype("cuda")`."""
+    return _C._get_autocast_dtype(2)
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """`set_autocast_enabled("cpu", enabled)`."""
+    _C._set_autocast_enabled(enabled)
+
+
+def set_autocast_cpu_dtype(dtype) -> None:
+    """`set_autocast_dtype("cpu", dtype)`."""
+    _C._set_autocast_dtype(0, dtype)
+
+
+def set_autocast_gpu_dtype(dtype) -> None:
+    """`set_autocast_dtype("cuda", dtype)`."""
+    _C._set_autocast_dtype(2, dtype)
 
 
 def is_storage(obj) -> bool:

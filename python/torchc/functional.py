@@ -1,6 +1,7 @@
 """Functions whose arguments take more forms than one signature says. Names and defaults as torch.functional."""
 
 from torchc import _C
+from torchc._autocast import single
 
 __all__ = ["broadcast_shapes", "cdist", "einsum", "tensordot"]
 
@@ -74,6 +75,7 @@ def broadcast_shapes(*shapes):
     return _C.broadcast_tensors(meta)[0].shape if meta else _C.Size([])
 
 
+@single
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """Distances in the p-norm between all rows of `x1` (*, n, k) and `x2` (*, m, k): (*, n, m).
 

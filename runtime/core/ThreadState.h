@@ -33,12 +33,13 @@ enum Flag : uint32_t {
   FlagFunctionMode = 1u << 25, // __torch_function__ modes: the bindings ask, ops don't
   FlagNoSubclassFunctions = 1u << 26, // __torch_function__ of classes is off
   FlagNoFunctions = 1u << 27,         // and of modes
-  FlagNoDispatch = 1u << 28           // __torch_dispatch__ of classes and modes is off
+  FlagNoDispatch = 1u << 28,          // __torch_dispatch__ of classes and modes is off
+  FlagNoCastCache = 1u << 29          // autocast doesn't keep its casts of parameters
 };
 /// Any of these sends an op to its slow path.
 inline constexpr uint32_t slowFlags = FlagPending | FlagNonContiguous | FlagSubclass | FlagNotCpu | FlagInference |
-                                      FlagInferenceTensor | FlagRecording | FlagRetracing | FlagAutocast |
-                                      FlagFunctorch | FlagProfiling | FlagTorchMode;
+                                      FlagInferenceTensor | FlagRecording | FlagRetracing | FlagFunctorch |
+                                      FlagProfiling | FlagTorchMode;
 
 /// The part that tape nodes capture and backward restores, and that guards compare by its digest.
 struct ThreadModes {
@@ -71,7 +72,7 @@ struct ThreadState {
   void *run;           // frontends/jit: the recording or re-trace in progress
   uint64_t sequence;   // next sequence number of a tape node
   void *stream;        // current Stream of the current device, null: default
-  void *frontend;      // reserved for the frontends' rarely used state
+  void *frontend;      // frontends/eager/Autocast.cpp: the contexts of autocast that are open, null: none
   AllocatorCache *cache;
   int64_t foldBytes;   // bytes allocated minus freed here since they were last added to the process's total
   FreeList small[numSmallClasses];

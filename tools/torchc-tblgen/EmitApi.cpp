@@ -123,6 +123,21 @@ std::string opCall(const OpModel &op, const ApiModel &a, StringRef out) {
   return "callOp(OpId::" + op.ident + ", {" + args + "}, {" + attrs + "}, " + out.str() + ")";
 }
 
+/// Under autocast: the same function again, outside of it, of operands in the type that the policy says.
+std::string autocastBranch(const ApiModel &a) {
+  static constexpr std::pair<StringRef, StringRef> policies[] = {
+      {"castLow", "Low"}, {"castSingle", "Single"}, {"castWidest", "Widest"}};
+  for (auto [kind, policy] : policies)
+    if (a.has(kind)) {
+      std::string args;
+      for (auto [i, p] : enumerate(a.params))
+        args += (i ? ", " : "") + ("cast(" + p.name + ")");
+      return "if (TORCHC_UNLIKELY(isAutocast())) { AutocastCall cast(Autocast::" + policy.str() + sep(a) + names(a) +
+             "); return " + cppName(a.name) + "(" + args + "); }\n  ";
+    }
+  return "";
+}
+
 void define(const OpModel *op, const ApiModel &a, raw_ostream &os) {
   if (a.shadowed)
     return;
@@ -133,8 +148,8 @@ void define(const OpModel *op, const ApiModel &a, raw_ostream &os) {
     std::string deliver = a.sameOut ? "composite::deliverSame(" : "composite::deliver(";
     return a.copiesOut && out != "Out()" ? deliver + value + ", " + out.str() + ")" : value;
   };
-  os << cppResult(a.result) << " " << cppName(a.name) << "(" << params(a, false) << ") { return " << body("Out()")
-     << "; }\n";
+  os << cppResult(a.result) << " " << cppName(a.name) << "(" << params(a, false) << ") { " << autocastBranch(a)
+     << "return " << body("Out()") << "; }\n";
   if (a.has("inplace"))
     os << "Tensor " << a.name << "_(" << params(a, false) << ") { return "
        << body("Out::inplace(" + a.params[0].name + ")") << "; }\n";

@@ -1,4 +1,5 @@
 // einsum and tensordot: pairs of operands left to right, each pair one batched product (N3).
+#include "frontends/eager/Autocast.h"
 #include "frontends/eager/composite/Common.h"
 #include <algorithm>
 
@@ -232,6 +233,8 @@ void checkSizes(const std::vector<Term> &terms) {
 Tensor einsumOf(std::string_view equation, TensorList operands) {
   if (operands.empty())
     fail("einsum(): must provide at least one operand");
+  if (TORCHC_UNLIKELY(isAutocast()) && operands.size() > 1) // as bmm
+    return einsumOf(equation, AutocastCall(Autocast::Low)(operands));
   size_t arrow = equation.find("->");
   std::vector<std::string_view> texts = splitAt(equation.substr(0, arrow), ',');
   if (texts.size() != operands.size())

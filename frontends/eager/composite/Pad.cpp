@@ -1,5 +1,6 @@
 // Borders: constant ones, and ones that repeat what is inside.
 #include "frontends/autograd/Tape.h"
+#include "frontends/eager/Autocast.h"
 #include "frontends/eager/Families.h"
 #include "frontends/eager/composite/Common.h"
 #include <algorithm>
@@ -116,6 +117,9 @@ Tensor padDims(const Tensor &input, IntList pad, std::string_view mode, const st
   if (mode == "circular") // a copy by pieces in PyTorch
     return repeated(input, pad, mode);
   LinkedScope linked;
+  bool single = mode == "replicate" || pad.size() < 6; // PyTorch's list has no reflection_pad3d
+  if (TORCHC_UNLIKELY(isAutocast()) && single)
+    return repeated(AutocastCall(Autocast::Single)(input), pad, mode);
   return repeated(input, pad, mode);
 }
 

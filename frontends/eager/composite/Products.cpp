@@ -1,4 +1,5 @@
 // Products of vectors and matrices beyond matmul.
+#include "frontends/eager/Autocast.h"
 #include "frontends/eager/composite/Common.h"
 #include <algorithm>
 #include <cmath>
@@ -160,6 +161,8 @@ Tensor matrixPower(const Tensor &input, int64_t n) {
     Tensor one = eyeOf(m, {}, input->dtype, DeviceId{DeviceKind(input->device)}, false);
     return cloneOf(expanded(one, input->dims()));
   }
+  if (TORCHC_UNLIKELY(isAutocast()) && n > 1)
+    return matrixPower(AutocastCall(Autocast::Low)(input), n);
   Tensor square = input, out;
   for (;; square = matmulBroadcast(square, square, Out())) {
     if (n & 1)

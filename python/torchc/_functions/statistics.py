@@ -3,6 +3,7 @@
 import math
 
 from torchc import _C
+from torchc._autocast import single
 from torchc._results import given, given_all, named, real_type, wrapped
 
 # ---- covariances
@@ -151,6 +152,7 @@ def _quantiles(op, input, q, dim, keepdim, interpolation, ignore_nan):
     return found
 
 
+@single
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """The q-th quantiles (0 to 1) of all elements or along `dim`: (*q.shape, *rest); NaN where there is one.
 
@@ -163,6 +165,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
     return given(_quantiles("quantile", input, q, dim, keepdim, interpolation, False), out)
 
 
+@single
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """`quantile` of what isn't NaN."""
     return given(_quantiles("nanquantile", input, q, dim, keepdim, interpolation, True), out)

@@ -163,7 +163,15 @@ def _run_backward(ctx, grads) -> tuple:
             for g, meta in zip(grads, ctx._outputs, strict=True)
         )
     backward = cls.backward if cls.backward is not Function.backward else cls.vjp
-    result = backward(ctx, *grads)
+    # torchc's own formulas compute in the dtype of what they are given, as those of the op table do.
+    casts = _C._is_autocast_enabled() and cls.__module__.startswith("torchc.")
+    if casts:
+        _C._set_autocast_enabled(False)
+    try:
+        result = backward(ctx, *grads)
+    finally:
+        if casts:
+            _C._set_autocast_enabled(True)
     result = result if isinstance(result, tuple) else (result,)
     name, expected = f"{cls.__name__}Backward", len(ctx._input_is_tensor)
     while len(result) > expected and result[-1] is None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 from torchc import amp as _amp
-from torchc.amp import custom_bwd, custom_fwd
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+custom_fwd = functools.partial(_amp.custom_fwd, device_type="cuda")
+custom_bwd = functools.partial(_amp.custom_bwd, device_type="cuda")
 
 
 class autocast(_amp.autocast):

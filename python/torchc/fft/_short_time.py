@@ -7,6 +7,7 @@ equation 6: windows times frames, added where they lie, divided by the sum of th
 import warnings
 
 from torchc import _C
+from torchc._autocast import single
 from torchc.fft._kernels import complex_transform, half_to_real, real_to_half
 
 # Below this the sum of the windows' squares counts as 0.
@@ -47,6 +48,7 @@ def _centred(window, n_fft):
     return pad(window, (gap // 2, gap - gap // 2)) if gap else window
 
 
+@single
 def stft(
     input,
     n_fft,

@@ -9,6 +9,7 @@ RuntimeError for other bad sizes and norms, and TypeError for arguments of other
 import operator
 
 from torchc import _C
+from torchc._autocast import single
 from torchc._results import given, real_type, wrapped
 from torchc.fft._kernels import OTHER, complex_transform, half_to_real, real_to_half
 
@@ -164,51 +165,61 @@ def _one(op, kind, input, n, dim, norm, out, inverse):
     return kind(op, input, *_axis(op, input, n, dim), norm, out, inverse)
 
 
+@single
 def fft(input, n=None, dim=-1, norm=None, *, out=None):
     """The sums over j of input[j] exp(-2 pi i j k / n) along `dim`, k = 0 .. n - 1; complex (*, n)."""
     return _one("fft", _complex, input, n, dim, norm, out, False)
 
 
+@single
 def ifft(input, n=None, dim=-1, norm=None, *, out=None):
     """The inverse of `fft`: the sums of input[k] exp(2 pi i j k / n) divided by n; complex (*, n)."""
     return _one("ifft", _complex, input, n, dim, norm, out, True)
 
 
+@single
 def rfft(input, n=None, dim=-1, norm=None, *, out=None):
     """`fft` of real input, without the second half, which mirrors the first; complex (*, n // 2 + 1)."""
     return _one("rfft", _half, input, n, dim, norm, out, False)
 
 
+@single
 def irfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The inverse of `rfft`: real (*, n), n = 2 (m - 1) for input (*, m) unless given."""
     return _one("irfft", _real, input, n, dim, norm, out, True)
 
 
+@single
 def hfft(input, n=None, dim=-1, norm=None, *, out=None):
     """`fft` of a signal with a real spectrum, given its first half (*, m); real (*, n), n = 2 (m - 1) unless given."""
     return _one("hfft", _real, input, n, dim, norm, out, False)
 
 
+@single
 def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The inverse of `hfft`: `ifft` of real input without the second half; complex (*, n // 2 + 1)."""
     return _one("ihfft", _half, input, n, dim, norm, out, True)
 
 
+@single
 def fftn(input, s=None, dim=None, norm=None, *, out=None):
     """`fft` along each of `dim` (all dimensions, or the last len(s), unless given) with s points; -1 keeps a size."""
     return _complex("fftn", input, s, dim, norm, out, False)
 
 
+@single
 def ifftn(input, s=None, dim=None, norm=None, *, out=None):
     """`ifft` along each of `dim`, chosen as by `fftn`."""
     return _complex("ifftn", input, s, dim, norm, out, True)
 
 
+@single
 def rfftn(input, s=None, dim=None, norm=None, *, out=None):
     """`rfft` along the last of `dim`, chosen as by `fftn`, and `fft` along the others."""
     return _half("rfftn", input, s, dim, norm, out, False)
 
 
+@single
 def irfftn(input, s=None, dim=None, norm=None, *, out=None):
     """`ifft` along all of `dim`, chosen as by `fftn`, but the last, then `irfft` along that one."""
     return _real("irfftn", input, s, dim, norm, out, True)
@@ -224,21 +235,25 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
     return _half("ihfftn", input, s, dim, norm, out, True)
 
 
+@single
 def fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
     """`fftn` along two dimensions."""
     return _complex("fft2", input, s, dim, norm, out, False)
 
 
+@single
 def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
     """`ifftn` along two dimensions."""
     return _complex("ifft2", input, s, dim, norm, out, True)
 
 
+@single
 def rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
     """`rfftn` along two dimensions."""
     return _half("rfft2", input, s, dim, norm, out, False)
 
 
+@single
 def irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
     """`irfftn` along two dimensions."""
     return _real("irfft2", input, s, dim, norm, out, True)

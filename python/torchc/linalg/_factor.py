@@ -8,6 +8,7 @@ results for forward and reverse mode algorithmic differentiation" (2008) for the
 import math
 
 from torchc import _C
+from torchc._autocast import plain, single
 from torchc._results import exact, exact_all, named
 from torchc.autograd.function import Function
 from torchc.linalg import _kernels as kernels
@@ -63,6 +64,7 @@ class _Cholesky(Function):
 CholeskyEx = named("linalg_cholesky_ex", "L info")
 
 
+@single
 def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
     """`cholesky` and, for each matrix, the order of the first leading minor that isn't positive (0: none), int32.
 
@@ -75,6 +77,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
     return exact_all(CholeskyEx, (L.mH if upper else L, info), out)
 
 
+@single
 def cholesky(A, *, upper=False, out=None):
     """The lower triangular L with L L^H = A, or with `upper` the U with U^H U = A, of Hermitian matrices A (*, n, n).
 
@@ -186,6 +189,7 @@ def _with_pivots(op, A, pivot):
     return _Lu.apply(A)
 
 
+@plain
 def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """`lu_factor` and the place of the first zero on U's diagonal, from 1, int32 (0: none).
 
@@ -197,6 +201,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     return exact_all(LuFactorEx, results, out)
 
 
+@plain
 def lu_factor(A, *, pivot=True, out=None):
     """(LU, pivots) of P L U = A (*, m, n): both factors in one matrix, and the row exchanges, int32 from 1.
 
@@ -207,6 +212,7 @@ def lu_factor(A, *, pivot=True, out=None):
     return exact_all(LuFactor, (LU, pivots), out)
 
 
+@plain
 def lu(A, *, pivot=True, out=None):
     """(P, L, U) of P L U = A (*, m, n): a permutation, a lower triangle of ones on its diagonal, an upper triangle."""
     LU, pivots, _ = _with_pivots("linalg.lu", A, pivot)
@@ -214,6 +220,7 @@ def lu(A, *, pivot=True, out=None):
     return exact_all(Lu, (P, lower_part(LU), upper_part(LU)), out)
 
 
+@plain
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """(P, L, U) from what `lu_factor` gives; those that weren't asked for are empty.
 
@@ -273,6 +280,7 @@ class _Qr(Function):
 Qr = named("linalg_qr", "Q R")
 
 
+@single
 def qr(A, mode="reduced", *, out=None):
     """(Q, R) with Q R = A (*, m, n), Q's columns orthonormal, R an upper triangle.
 
@@ -332,6 +340,7 @@ def _triangle(op, UPLO):
     return str(UPLO).upper() == "U"
 
 
+@single
 def eigh(A, UPLO="L", *, out=None):
     """(eigenvalues ascending (*, n), eigenvectors as columns (*, n, n)) of Hermitian matrices; UPLO: the triangle read.
 
@@ -343,6 +352,7 @@ def eigh(A, UPLO="L", *, out=None):
     return exact_all(Eigh, _Eigh.apply(A.mH if upper else A), out)
 
 
+@single
 def eigvalsh(A, UPLO="L", *, out=None):
     """The eigenvalues of `eigh`."""
     check_square("linalg.eigvalsh", A)
@@ -400,6 +410,7 @@ def _eig_error(A):
     return NotImplementedError if half else RuntimeError
 
 
+@single
 def eig(A, *, out=None):
     """(eigenvalues (*, n), eigenvectors as columns (*, n, n)) of square matrices, both complex, in LAPACK's order.
 
@@ -411,6 +422,7 @@ def eig(A, *, out=None):
     return exact_all(Eig, _Eig.apply(A), out)
 
 
+@single
 def eigvals(A, *, out=None):
     """The eigenvalues of `eig`, complex."""
     check_square("linalg.eigvals", A, error=_eig_error(A))
@@ -483,6 +495,7 @@ def _check_driver(op, driver):
         raise RuntimeError(f"{op}: keyword argument `driver=` is only supported on CUDA inputs")
 
 
+@single
 def svd(A, full_matrices=True, *, driver=None, out=None):
     """(U, S, Vh) with U diag(S) Vh = A (*, m, n), S descending; U and Vh square, or without full_matrices reduced.
 
@@ -495,6 +508,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     return exact_all(Svd, _Svd.apply(A, bool(full_matrices) and m != n), out)
 
 
+@single
 def svdvals(A, *, driver=None, out=None):
     """The singular values of (*, m, n), descending: (*, min(m, n))."""
     check_matrix("linalg.svdvals", A)

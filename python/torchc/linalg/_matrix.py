@@ -1,6 +1,7 @@
 """Functions of matrices and products: powers, exponential, Householder reflections, symmetric solvers."""
 
 from torchc import _C
+from torchc._autocast import lower, plain, single
 from torchc._results import exact, exact_all, given, named
 from torchc.linalg import _kernels as kernels
 from torchc.linalg._checks import (
@@ -37,6 +38,7 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return A.diagonal(offset, dim1, dim2)
 
 
+@lower
 def vecdot(x, y, *, dim=-1, out=None):
     """Sums of the products conj(x) y along `dim`; the shapes broadcast. One dtype."""
     check_type("linalg.vecdot", x, "x", halves=True)
@@ -81,6 +83,7 @@ _PADE = (
 _PADE_LIMIT = 5.371920351148152
 
 
+@plain
 def matrix_exp(A):
     """The exponential of A (*, n, n), real or complex, by scaling, an approximant of order 13, and squaring."""
     check_square("linalg.matrix_exp", A)
@@ -111,6 +114,7 @@ def matrix_exp(A):
     return R
 
 
+@single
 def matrix_sqrth(A):
     """The Hermitian positive-definite X with X X = A, of Hermitian positive-definite A (*, n, n)."""
     check_square("linalg.matrix_sqrth", A)
@@ -121,6 +125,7 @@ def matrix_sqrth(A):
 Polar = named("linalg_polar", "U H")
 
 
+@plain
 def polar(A, *, out=None):
     """(U, H) with U H = A (*, m, n), m >= n: U's columns orthonormal, H Hermitian positive-semidefinite."""
     check_matrix("linalg.polar", A)
@@ -144,6 +149,7 @@ def _reflected(A, tau, C, order):
     return C
 
 
+@single
 def householder_product(A, tau, *, out=None):
     """The first n columns of the product of the reflections that `geqrf` gives: A (*, m, n), tau (*, k)."""
     op = "torch.linalg.householder_product"
@@ -164,6 +170,7 @@ def householder_product(A, tau, *, out=None):
     return given(_reflected(A, tau, start, reversed(range(tau.shape[-1]))), out)
 
 
+@single
 def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     """Q C or (not left) C Q, with Q or (transpose) Q^H, Q the whole product of the reflections of `geqrf`."""
     op = "torch.ormqr"
@@ -189,6 +196,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
 Geqrf = named("geqrf", "a tau")
 
 
+@single
 def geqrf(input, *, out=None):
     """(a, tau): R in and above a's diagonal, Householder vectors below. Has no gradient."""
     check_matrix("torch.geqrf", input, "input")

@@ -1,6 +1,7 @@
 """Matrix functions under their names outside of torch.linalg."""
 
 from torchc import _C, linalg
+from torchc._autocast import single
 from torchc._results import given, given_all, named
 from torchc.linalg._checks import (
     broadcast_batches,
@@ -16,6 +17,7 @@ def cholesky(input, upper=False, *, out=None):
     return linalg.cholesky(input, upper=upper, out=out)
 
 
+@single
 def cholesky_solve(B, L, upper=False, *, out=None):
     """X of A X = B (*, n, k) for the A whose Cholesky factor is L (*, n, n), or U with `upper`; batches broadcast."""
     check_square("cholesky_solve", L, "A")
@@ -30,6 +32,7 @@ def cholesky_solve(B, L, upper=False, *, out=None):
     return given(triangular(low.mH, triangular(low, B, False), True), out)
 
 
+@single
 def cholesky_inverse(L, upper=False, *, out=None):
     """The inverse of the matrix whose Cholesky factor is L (*, n, n), or U with `upper`."""
     check_square("cholesky_inverse", L, "L")
@@ -40,6 +43,7 @@ def cholesky_inverse(L, upper=False, *, out=None):
 TriangularSolve = named("triangular_solve", "solution cloned_coefficient")
 
 
+@single
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, out=None):
     """(X, a copy of A) of A X = b, or (transpose) A^T X = b, for triangular A; see `linalg.solve_triangular`."""
     check_matrix("triangular_solve", b, "b")
@@ -50,6 +54,7 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
     return given_all(TriangularSolve, (triangular(matrix, b, up, unitriangular), a.clone()), out)
 
 
+@single
 def lu_solve(b, LU_data, LU_pivots, *, out=None):
     """`linalg.lu_solve` with the right-hand side first."""
     return given(linalg.lu_solve(LU_data, LU_pivots, b), out)
@@ -59,6 +64,7 @@ OldLu = named("lu", "LU pivots")
 LuWithInfos = named("lu", "LU pivots info")
 
 
+@single
 def lu(input, pivot=True, get_infos=False, out=None):
     """(LU, pivots) as `linalg.lu_factor`, and with `get_infos` the infos."""
     LU, pivots, info = linalg.lu_factor_ex(input, pivot=pivot)
@@ -75,6 +81,7 @@ def qr(input, some=True, *, out=None):
     return given_all(OldQr, linalg.qr(input, "reduced" if some else "complete"), out)
 
 
+@single
 def svd(input, some=True, compute_uv=True, *, out=None):
     """(U, S, V) with U diag(S) V^H = input; `some`: reduced; without compute_uv U and V are zeros."""
     U, S, Vh = linalg.svd(input, not some)
@@ -94,11 +101,13 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return _C.norm(input, p, dim, keepdim, dtype=dtype, out=out)
 
 
+@single
 def pinverse(input, rcond=1e-15):
     """`linalg.pinv` with a relative limit."""
     return linalg.pinv(input, rcond)
 
 
+@single
 def inverse(input, *, out=None):
     """`linalg.inv`."""
     return linalg.inv(input, out=out)
@@ -128,6 +137,7 @@ def matrix_exp(input):
     return linalg.matrix_exp(input)
 
 
+@single
 def orgqr(input, input2, *, out=None):
     """`linalg.householder_product`."""
     return linalg.householder_product(input, input2, out=out)

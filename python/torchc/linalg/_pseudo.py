@@ -7,6 +7,7 @@ Squares Problems Whose Variables Separate" (1973), for matrices whose rank doesn
 import math
 
 from torchc import _C
+from torchc._autocast import plain, single
 from torchc._results import given, given_all, named
 from torchc._type_info import finfo
 from torchc.autograd.function import Function
@@ -84,6 +85,7 @@ def pseudoinverse_gradient(g, A, P):
     return PhK - (K @ P).mH - ((PhK @ P) @ A) + ((gh - A @ K) @ P) @ Ph
 
 
+@plain
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The pseudoinverse (*, n, m) of A (*, m, n), real or complex.
 
@@ -103,6 +105,7 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     return given(_Pinv.apply(A, atol, rtol, hermitian), out)
 
 
+@single
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """How many singular values of A (*, m, n) are larger than max(atol, rtol * the largest): int64.
 
@@ -121,6 +124,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     return given((sizes > limit.unsqueeze(-1)).sum(-1), out)
 
 
+@single
 def cond(A, p=None, *, out=None):
     """The condition number of A in the norm `p`: norm(A) * norm(inverse), infinite for singular matrices.
 
@@ -179,6 +183,7 @@ class _LeastSquares(Function):
 Lstsq = named("linalg_lstsq", "solution residuals rank singular_values")
 
 
+@single
 def lstsq(A, B, rcond=None, *, driver=None, out=None):
     """The X that minimises |A X - B| for A (*, m, n), B (*, m, k), (m,) or (*, m); batches broadcast.
 

@@ -1,6 +1,7 @@
 """Linear systems, inverses and determinants, with gradients of any order."""
 
 from torchc import _C
+from torchc._autocast import plain, single
 from torchc._results import exact, exact_all, given, named
 from torchc.autograd.function import Function
 from torchc.linalg import _kernels as kernels
@@ -50,6 +51,7 @@ def triangular(A, B, upper, unitriangular=False):
     return _Triangular.apply(A, B, upper, unitriangular)
 
 
+@plain
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
     """X of A X = B, or without `left` of X A = B, for triangular A (*, n, n) and B (*, n, k); batches broadcast.
 
@@ -112,6 +114,7 @@ def _solved(op, A, B, left):
     return X.squeeze(-1) if vector else X, info
 
 
+@plain
 def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """`solve` and, for each matrix, the place of the first zero pivot, from 1, int32 (0: none).
 
@@ -123,6 +126,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     return exact_all(SolveEx, (X, info), out)
 
 
+@single
 def solve(A, B, *, left=True, out=None):
     """X of A X = B, or without `left` of X A = B: A (*, n, n), B (*, n, k), (n,) or (*, n); batches broadcast.
 
@@ -143,6 +147,7 @@ def _rows(B, order):
     return B.take_along_dim(index.unsqueeze(-1), -2)
 
 
+@plain
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """`solve` for the A whose `lu_factor` is (LU, pivots), or with `adjoint` for A^H."""
     op = "linalg.lu_solve"
@@ -201,6 +206,7 @@ class _Inverse(Function):
 InvEx = named("linalg_inv_ex", "inverse info")
 
 
+@single
 def inv_ex(A, *, check_errors=False, out=None):
     """`inv` and, for each matrix, the place of the first zero pivot, from 1, int32 (0: none).
 
@@ -213,6 +219,7 @@ def inv_ex(A, *, check_errors=False, out=None):
     return exact_all(InvEx, (X, info), out)
 
 
+@single
 def inv(A, *, out=None):
     """The inverse of A (*, n, n), real or complex. Raises LinAlgError for a singular matrix."""
     check_square("linalg.inv", A)
@@ -221,6 +228,7 @@ def inv(A, *, out=None):
     return exact(X, out)
 
 
+@single
 def tensorinv(A, ind=2, *, out=None):
     """The inverse of A as a linear map from its first `ind` dimensions' shape to the others' (of equal product)."""
     if ind <= 0:
@@ -237,6 +245,7 @@ def tensorinv(A, ind=2, *, out=None):
     return given(inv(A.reshape(rows, columns)).reshape(*last, *first), out)
 
 
+@single
 def tensorsolve(A, B, dims=None, *, out=None):
     """X of tensordot(A, X, X.ndim) = B; `dims` of A are first moved to its end."""
     if dims is not None:
@@ -314,12 +323,14 @@ def _cofactors(A):
 Slogdet = named("linalg_slogdet", "sign logabsdet")
 
 
+@plain
 def det(A, *, out=None):
     """The determinants of A (*, n, n), real or complex; that of a 0 x 0 matrix is 1."""
     check_square("linalg.det", A)
     return exact(_Det.apply(A), out)
 
 
+@plain
 def slogdet(A, *, out=None):
     """(sign, log|det|) of A (*, n, n): 0 and -inf for singular matrices."""
     check_square("linalg.slogdet", A)

@@ -17,6 +17,11 @@ class _Frame:
     def __init__(self, function, args, kwargs, preserve_rng_state: bool):
         self.function, self.args, self.kwargs = function, args, kwargs
         self.state = _C.get_rng_state() if preserve_rng_state else None
+        self.autocast = {
+            "enabled": _C._is_autocast_enabled(),
+            "dtype": _C._get_autocast_dtype(0),
+            "cache_enabled": _C.is_autocast_cache_enabled(),
+        }
         self.count = 0
         self.again: dict[int, _C.Tensor] = {}
 
@@ -39,6 +44,7 @@ class _Frame:
         return self.again.pop(number)
 
     def _run_again(self):
+        from torchc.amp import autocast
         from torchc.autograd.graph import saved_tensors_hooks
 
         self.again = {}
@@ -51,7 +57,8 @@ class _Frame:
         if self.state is not None:
             _C.set_rng_state(self.state)
         try:
-            with enable_grad(), saved_tensors_hooks(keep, lambda tensor: tensor):
+            hooks = saved_tensors_hooks(keep, lambda tensor: tensor)
+            with enable_grad(), autocast("cpu", **self.autocast), hooks:
                 self.function(*self.args, **self.kwargs)
         finally:
             _C.set_rng_state(now)

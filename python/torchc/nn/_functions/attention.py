@@ -175,6 +175,8 @@ def multi_head_attention_forward(
     dropout_p = dropout_p if training else 0.0
     if need_weights:
         scores = (q * math.sqrt(1.0 / head)) @ k.transpose(-2, -1)
+        if mask is not None and _C._is_autocast_enabled():
+            mask = mask.to(scores.dtype)
         weights = _C.softmax(scores if mask is None else scores + mask, -1)
         weights = dropout(weights, dropout_p) if dropout_p > 0.0 else weights
         result = weights @ v

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchc import _C
+from torchc._autocast import lower
 
 __all__ = ["conv_tbc", "linear"]
 
@@ -16,6 +17,7 @@ def linear(input, weight, bias=None, *, out=None):
     return result if out is None else out.copy_(result)
 
 
+@lower
 def conv_tbc(input, weight, bias, pad=0):
     """conv1d over (time, batch, channel); weight (K, in, out)."""
     result = _C.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)

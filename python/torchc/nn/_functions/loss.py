@@ -6,6 +6,7 @@ import math
 import warnings
 
 from torchc import _C
+from torchc._autocast import single
 from torchc.nn import _reduction
 from torchc.nn._functions.distance import pairwise_distance
 
@@ -140,6 +141,7 @@ def _refuse_complex(op, *tensors):
             raise NotImplementedError(f'"{op}" not implemented for {x.dtype}')
 
 
+@single
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """Squared difference of each pair of elements (broadcast), then its mean, its sum or neither."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
@@ -149,6 +151,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     return _weighted(difference * difference, weight, reduction, input.size())
 
 
+@single
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """Absolute difference of each pair of elements (broadcast), reduced."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
@@ -156,6 +159,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     return _weighted((input - target).abs(), weight, reduction, input.size())
 
 
+@single
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """0.5 d^2 / beta where |d| < beta, else |d| - 0.5 beta. Raises RuntimeError for a negative beta."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
@@ -171,6 +175,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     return _reduced(terms, reduction)
 
 
+@single
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """0.5 d^2 where |d| <= delta, else delta (|d| - 0.5 delta). Raises RuntimeError for delta <= 0."""
     reduction = _reduction.resolve(reduction)
@@ -191,6 +196,7 @@ def _xlogy(x, y):
     return _C.where(zero, _C.zeros_like(x), x * safe.log())
 
 
+@single
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target * (log(target) - input), input holding log-probabilities; also with reduction "batchmean"."""
     if reduction == "batchmean":
@@ -249,6 +255,7 @@ def binary_cross_entropy_with_logits(
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
+@single
 def poisson_nll_loss(
     input,
     target,
@@ -292,6 +299,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return _reduced(terms, reduction)
 
 
+@single
 def margin_ranking_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
@@ -305,6 +313,7 @@ def margin_ranking_loss(
     return _reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
 
 
+@single
 def hinge_embedding_loss(
     input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
 ):
@@ -315,6 +324,7 @@ def hinge_embedding_loss(
     return _reduced(apart + _C.where(target != -1, input, zeros), reduction)
 
 
+@single
 def cosine_embedding_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
@@ -335,6 +345,7 @@ def cosine_embedding_loss(
     return _reduced(terms + _C.where(target == -1, (cos - margin).clamp(min=0), zeros), reduction)
 
 
+@single
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-t x)), t being 1 or -1."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
@@ -366,6 +377,7 @@ def _rows(name: str, input):
     return (input.unsqueeze(0), True) if input.dim() == 1 else (input, False)
 
 
+@single
 def multi_margin_loss(
     input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
@@ -390,6 +402,7 @@ def multi_margin_loss(
     return _reduced(terms[0] if single else terms, reduction)
 
 
+@single
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Hinge loss of every label against every class that is none; a row's labels end at its first -1."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
@@ -409,6 +422,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     return _reduced(terms[0] if single else terms, reduction)
 
 
+@single
 def triplet_margin_loss(
     anchor,
     positive,
@@ -450,6 +464,7 @@ def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
     return _reduced((margin + near - far).clamp(min=0), reduction)
 
 
+@single
 def ctc_loss(
     log_probs,
     targets,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchc import _C
+from torchc._autocast import single
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -222,16 +223,19 @@ def _unpool(n, input, indices, kernel_size, stride, padding, output_size):
     return result.reshape(*lead, *sizes)
 
 
+@single
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     """Zeros with each element of `input` at its index: what `max_pool1d(..., return_indices=True)` took."""
     return _unpool(1, input, indices, kernel_size, stride, padding, output_size)
 
 
+@single
 def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     """Zeros with each element of `input` at its index in the plane."""
     return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
+@single
 def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     """Zeros with each element of `input` at its index in the volume."""
     return _unpool(3, input, indices, kernel_size, stride, padding, output_size)
@@ -300,6 +304,7 @@ def _window_indices(draw, spatial, goal, kernel):
     return result
 
 
+@single
 def fractional_max_pool2d(
     input,
     kernel_size,
@@ -314,6 +319,7 @@ def fractional_max_pool2d(
     )
 
 
+@single
 def fractional_max_pool3d(
     input,
     kernel_size,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchc import _C
+from torchc._autocast import lower
 from torchc.nn._functions.dropout import dropout
 
 __all__ = ["gru_cell", "lstm_cell", "rnn_cell", "run_layers"]
@@ -66,6 +67,9 @@ def _padded(gates, x, weights, states, reverse: bool):
     return _C.stack(outputs[::-1] if reverse else outputs), states
 
 
+_padded_lower = lower(_padded)
+
+
 def _packed(gates, x, sizes, weights, states, reverse: bool):
     """One direction over packed rows, `sizes` of which belong to each step."""
     projected = _C.linear(x, weights[0], weights[2]).split_with_sizes(sizes)
@@ -106,6 +110,8 @@ def _complete(names_and_values: list, has_bias: bool, projected: bool) -> list:
 def run_layers(module, x, sizes, states):
     """All layers and directions of an RNNBase: (output, states). `sizes` are a packed input's, else None."""
     gates = _GATES[module.mode]
+    # PyTorch's list for autocast has the layer of an LSTM as a whole; others are what they are made of.
+    padded = _padded_lower if module.mode == "LSTM" and not module.proj_size else _padded
     directions = 2 if module.bidirectional else 1
     weights = [_complete(layer, module.bias, module.proj_size > 0) for layer in module.all_weights]
     finals: list[list] = []
@@ -115,7 +121,7 @@ def run_layers(module, x, sizes, states):
             row = layer * directions + direction
             begin = [state[row] for state in states]
             if sizes is None:
-                output, end = _padded(gates, x, weights[row], begin, direction == 1)
+                output, end = padded(gates, x, weights[row], begin, direction == 1)
             else:
                 output, end = _packed(gates, x, sizes, weights[row], begin, direction == 1)
             outputs.append(output)
