@@ -51,6 +51,11 @@ _TABLE = {
         "bartlett_window blackman_window hamming_window hann_window kaiser_window",
         "",
     ),
+    "_functions.sampling": (
+        "",
+        "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson",
+        "",
+    ),
     "nn._functions.activation": ("", "rrelu", ""),
     "nn._functions.distance": ("", "cosine_similarity pairwise_distance pdist", ""),
     "_functions.writing": (

@@ -1,4 +1,4 @@
-"""Normal, LogNormal, Uniform, Exponential, Laplace."""
+"""Normal, Uniform, Exponential, Laplace."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import math
 from torchc import _C
 from torchc.distributions import constraints
 from torchc.distributions.distribution import LOG_ROOT_2PI, Distribution
+from torchc.distributions.exp_family import ExponentialFamily
 from torchc.distributions.utils import broadcast_all
 from torchc.utils._draws import exponential, laplace
 
-__all__ = ["Exponential", "Laplace", "LogNormal", "Normal", "Uniform"]
+__all__ = ["Exponential", "Laplace", "Normal", "Uniform"]
 
 
 def _normal(shape, like):
@@ -34,31 +35,19 @@ class _LocationScale(Distribution):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        shape = tuple(batch_shape)
-        return type(self)(self.loc.expand(shape), self.scale.expand(shape), validate_args=False)
 
-
-class _Gaussian(_LocationScale):
-    """What Normal and LogNormal have in common; neither is one of the other's kind."""
-
-    def rsample(self, sample_shape=()):
-        """loc + scale * standard normal numbers."""
-        shape = self._extended_shape(sample_shape)
-        return self.loc + _normal(shape, self.loc) * self.scale
-
-    def icdf(self, value):
-        """See Distribution."""
-        return self.loc + self.scale * _C.erfinv(2 * value - 1) * math.sqrt(2)
-
-    def entropy(self):
-        """See Distribution."""
-        return 0.5 + LOG_ROOT_2PI + self.scale.log()
-
-
-class Normal(_Gaussian):
+class Normal(_LocationScale, ExponentialFamily):
     """The normal distribution with mean loc and standard deviation scale."""
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self):
+        square = self.scale * self.scale
+        return self.loc / square, -0.5 / square
+
+    def _log_normalizer(self, x, y):
+        return -0.25 * x * x / y + 0.5 * (-math.pi / y).log()
 
     @property
     def mean(self):
@@ -80,6 +69,19 @@ class Normal(_Gaussian):
         """scale squared."""
         return self.scale * self.scale
 
+    def rsample(self, sample_shape=()):
+        """loc + scale * standard normal numbers."""
+        shape = self._extended_shape(sample_shape)
+        return self.loc + _normal(shape, self.loc) * self.scale
+
+    def icdf(self, value):
+        """See Distribution."""
+        return self.loc + self.scale * _C.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self):
+        """See Distribution."""
+        return 0.5 + LOG_ROOT_2PI + self.scale.log()
+
     def log_prob(self, value):
         """See Distribution."""
         self._validate_sample(value)
@@ -90,56 +92,6 @@ class Normal(_Gaussian):
         """See Distribution."""
         self._validate_sample(value)
         return 0.5 * (1 + _C.erf((value - self.loc) / (self.scale * math.sqrt(2))))
-
-
-class LogNormal(_Gaussian):
-    """exp of a normal distribution."""
-
-    support = constraints.positive
-
-    @property
-    def mean(self):
-        """exp(loc + scale^2 / 2)."""
-        return (self.loc + self.scale * self.scale / 2).exp()
-
-    @property
-    def mode(self):
-        """exp(loc - scale^2)."""
-        return (self.loc - self.scale * self.scale).exp()
-
-    @property
-    def variance(self):
-        """See Distribution."""
-        square = self.scale * self.scale
-        return (square.exp() - 1) * (2 * self.loc + square).exp()
-
-    @property
-    def stddev(self):
-        """The root of the variance."""
-        return self.variance.sqrt()
-
-    def rsample(self, sample_shape=()):
-        """exp of normal numbers."""
-        return super().rsample(sample_shape).exp()
-
-    def log_prob(self, value):
-        """See Distribution."""
-        self._validate_sample(value)
-        z = (value.log() - self.loc) / self.scale
-        return -0.5 * z * z - self.scale.log() - LOG_ROOT_2PI - value.log()
-
-    def cdf(self, value):
-        """See Distribution."""
-        self._validate_sample(value)
-        return 0.5 * (1 + _C.erf((value.log() - self.loc) / (self.scale * math.sqrt(2))))
-
-    def icdf(self, value):
-        """See Distribution."""
-        return super().icdf(value).exp()
-
-    def entropy(self):
-        """See Distribution."""
-        return super().entropy() + self.loc
 
 
 class Laplace(_LocationScale):
@@ -173,7 +125,12 @@ class Laplace(_LocationScale):
         """See Distribution."""
         self._validate_sample(value)
         z = value - self.loc
-        return 0.5 - 0.5 * z.sign() * ((-z.abs() / self.scale).exp() - 1)
+        return 0.5 - 0.5 * z.sign() * (-z.abs() / self.scale).expm1()
+
+    def icdf(self, value):
+        """See Distribution."""
+        side = value - 0.5
+        return self.loc - self.scale * side.sign() * (-2 * side.abs()).log1p()
 
     def entropy(self):
         """See Distribution."""
@@ -185,6 +142,7 @@ class Uniform(Distribution):
 
     arg_constraints = {"low": constraints.dependent, "high": constraints.dependent}
     has_rsample = True
+    _batched = {"low": 0, "high": 0}
 
     def __init__(self, low, high, validate_args=None):
         self.low, self.high = broadcast_all(low, high)
@@ -192,20 +150,20 @@ class Uniform(Distribution):
         if self._validate_args and not bool((self.low < self.high).all()):
             raise ValueError("Uniform is not defined when low>= high")
 
-    @property
-    def support(self):  # type: ignore[override]
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self):
         """[low, high]."""
         return constraints.interval(self.low, self.high)
-
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        shape = tuple(batch_shape)
-        return Uniform(self.low.expand(shape), self.high.expand(shape), validate_args=False)
 
     @property
     def mean(self):
         """The middle."""
         return (self.low + self.high) / 2
+
+    @property
+    def mode(self):
+        """NaN: no value is more likely than others."""
+        return _C.full_like(self.high, math.nan)
 
     @property
     def variance(self):
@@ -238,8 +196,10 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """Waiting times of events that come at `rate`."""
+
+    _mean_carrier_measure = 0
 
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
@@ -248,10 +208,6 @@ class Exponential(Distribution):
     def __init__(self, rate, validate_args=None):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        return Exponential(self.rate.expand(tuple(batch_shape)), validate_args=False)
 
     @property
     def mean(self):
@@ -289,3 +245,10 @@ class Exponential(Distribution):
     def entropy(self):
         """See Distribution."""
         return 1 - self.rate.log()
+
+    @property
+    def _natural_params(self):
+        return (-self.rate,)
+
+    def _log_normalizer(self, x):
+        return -(-x).log()

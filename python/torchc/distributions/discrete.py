@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import math
+
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
 from torchc.distributions import constraints
 from torchc.distributions.distribution import Distribution
+from torchc.distributions.exp_family import ExponentialFamily
 from torchc.distributions.utils import (
     broadcast_all,
     lazy_property,
     logits_to_probs,
+    one_of,
     probs_to_logits,
 )
 
-__all__ = ["Bernoulli", "Categorical", "Independent", "OneHotCategorical"]
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Independent",
+    "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
+]
 
 
-def _one_of(probs, logits):
-    if (probs is None) == (logits is None):
-        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-
-
-class Bernoulli(Distribution):
+class Bernoulli(ExponentialFamily):
     """1 with probability `probs` (or sigmoid of `logits`), else 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
+    has_enumerate_support = True
+    _mean_carrier_measure = 0
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        _one_of(probs, logits)
+        one_of(probs, logits)
         if probs is not None:
             (self.probs,) = broadcast_all(probs)
         else:
@@ -52,17 +59,15 @@ class Bernoulli(Distribution):
         """The parameter's shape."""
         return self.probs.shape
 
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        shape = tuple(batch_shape)
-        if "probs" in self.__dict__:
-            return Bernoulli(self.probs.expand(shape), validate_args=False)
-        return Bernoulli(logits=self.logits.expand(shape), validate_args=False)
-
     @property
     def mean(self):
         """The probability of 1."""
         return self.probs
+
+    @property
+    def mode(self):
+        """What is more likely; NaN where both are alike."""
+        return _C.where(self.probs == 0.5, math.nan, (self.probs > 0.5).to(self.probs.dtype))
 
     @property
     def variance(self):
@@ -85,6 +90,13 @@ class Bernoulli(Distribution):
         """See Distribution."""
         return _C.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
+    @property
+    def _natural_params(self):
+        return (self.logits,)
+
+    def _log_normalizer(self, x):
+        return x.exp().log1p()
+
     def enumerate_support(self, expand: bool = True):
         """0 and 1."""
         values = _C.arange(2).to(self.probs.dtype).reshape(2, *[1] * len(self._batch_shape))
@@ -98,9 +110,10 @@ class Categorical(Distribution):
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        _one_of(probs, logits)
+        one_of(probs, logits)
         given = probs if probs is not None else logits
         if given.dim() < 1:
             name = "probs" if probs is not None else "logits"
@@ -112,8 +125,8 @@ class Categorical(Distribution):
         self._num_events = given.size(-1)
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
-    @property
-    def support(self):  # type: ignore[override]
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self):
         """The class numbers."""
         return constraints.integer_interval(0, self._num_events - 1)
 
@@ -131,13 +144,6 @@ class Categorical(Distribution):
     def param_shape(self):
         """The parameter's shape."""
         return self.probs.shape
-
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        shape = (*batch_shape, self._num_events)
-        if "probs" in self.__dict__:
-            return Categorical(self.probs.expand(shape), validate_args=False)
-        return Categorical(logits=self.logits.expand(shape), validate_args=False)
 
     @property
     def mean(self):
@@ -186,12 +192,30 @@ class OneHotCategorical(Distribution):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
+    has_enumerate_support = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._categorical = Categorical(probs, logits, validate_args)
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args=False)
         self._validate_args = self._categorical._validate_args
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution for a larger batch."""
+        new = super().expand(batch_shape, _instance)
+        new._categorical = self._categorical.expand(batch_shape)
+        return new
+
+    @property
+    def param_shape(self):
+        """The parameter's shape."""
+        return self._categorical.param_shape
+
+    @property
+    def mode(self):
+        """The row of the most likely class."""
+        mode = _C.one_hot(self.probs.argmax(-1), self._categorical._num_events)
+        return mode.to(self.probs.dtype)
 
     @property
     def probs(self):
@@ -227,6 +251,23 @@ class OneHotCategorical(Distribution):
         """See Distribution."""
         return self._categorical.entropy()
 
+    def enumerate_support(self, expand: bool = True):
+        """The rows of the unit matrix."""
+        n = self._categorical._num_events
+        values = _C.eye(n, dtype=self.probs.dtype, device=self.probs.device)
+        values = values.reshape(n, *[1] * len(self._batch_shape), n)
+        return values.expand(n, *self._batch_shape, n) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """OneHotCategorical whose samples have the probabilities' gradient (Bengio, Léonard and Courville 2013)."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape=()):
+        """Rows of 0 and 1 plus p - p, which has a gradient only."""
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())
+
 
 class Independent(Distribution):
     """A distribution whose last batch dimensions count as one value: log_prob is summed over them."""
@@ -242,18 +283,41 @@ class Independent(Distribution):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         cut = len(batch) - reinterpreted_batch_ndims
         shape = (*batch, *base_distribution.event_shape)
-        super().__init__(shape[:cut], shape[cut:], validate_args=False)
+        super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution for a larger batch."""
         events = tuple(self.event_shape)[: self.reinterpreted_batch_ndims]
+        new = self._get_checked_instance(Independent, _instance)
         base = self.base_dist.expand((*batch_shape, *events))
-        return Independent(base, self.reinterpreted_batch_ndims)
+        Independent.__init__(new, base, self.reinterpreted_batch_ndims, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
 
     @property
     def has_rsample(self):  # type: ignore[override]
         """As the base."""
         return self.base_dist.has_rsample
+
+    @property
+    def has_enumerate_support(self):  # type: ignore[override]
+        """As the base, where no dimension was added."""
+        return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
+
+    @constraints.dependent_property
+    def support(self):
+        """The base's, in the dimensions added, too."""
+        found = self.base_dist.support
+        count = self.reinterpreted_batch_ndims
+        return constraints.independent(found, count) if count else found
+
+    def enumerate_support(self, expand: bool = True):
+        """As the base. NotImplementedError where dimensions were added."""
+        if self.reinterpreted_batch_ndims > 0:
+            raise NotImplementedError(
+                "Enumeration over cartesian product is not implemented for Independent"
+            )
+        return self.base_dist.enumerate_support(expand=expand)
 
     @property
     def mean(self):

@@ -20,9 +20,12 @@ class Distribution:
     """
 
     has_rsample = False
+    has_enumerate_support = False
     arg_constraints: dict = {}
     support: constraints.Constraint | None = None
     _validate_args = True
+    # Attributes with batch dimensions and how many others follow these; by default the parameters and their sets.
+    _batched: dict | None = None
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -39,7 +42,7 @@ class Distribution:
             return
         for name, constraint in self.arg_constraints.items():
             lazy = isinstance(getattr(type(self), name, None), lazy_property)
-            if constraint is constraints.dependent or (lazy and name not in self.__dict__):
+            if constraints.is_dependent(constraint) or (lazy and name not in self.__dict__):
                 continue
             value = getattr(self, name)
             if not bool(constraint.check(value).all()):
@@ -60,7 +63,28 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution for a larger batch."""
-        raise NotImplementedError(f"{type(self).__name__}.expand")
+        owner = next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
+        new = self._get_checked_instance(owner, _instance)
+        new.__dict__.update(self.__dict__)
+        batched = self._batched
+        if batched is None:
+            batched = {name: c.event_dim for name, c in self.arg_constraints.items()}
+        for name, dims in batched.items():
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                events = value.shape[value.dim() - dims :]
+                new.__dict__[name] = value.expand((*batch_shape, *events))
+        new._batch_shape = _C.Size(tuple(batch_shape))
+        return new
+
+    def _get_checked_instance(self, cls, _instance=None):
+        """An instance without content for `expand`. NotImplementedError for a subclass with an __init__ of its own."""
+        if _instance is None and type(self).__init__ is not cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also "
+                "define a custom .expand() method."
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
 
     @property
     def mean(self):
@@ -91,6 +115,17 @@ class Distribution:
         """Values that depend differentiably on the parameters."""
         raise NotImplementedError(f"{type(self).__name__}.rsample")
 
+    def sample_n(self, n: int):
+        """`n` samples; PyTorch's old name for `sample((n,))`."""
+        import warnings
+
+        warnings.warn(
+            "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.sample((n,))
+
     def log_prob(self, value):
         """The logarithm of the density (or probability) at `value`."""
         raise NotImplementedError(f"{type(self).__name__}.log_prob")
@@ -115,8 +150,8 @@ class Distribution:
         """exp(entropy)."""
         return self.entropy().exp()
 
-    def _extended_shape(self, sample_shape=()) -> tuple:
-        return (*sample_shape, *self._batch_shape, *self._event_shape)
+    def _extended_shape(self, sample_shape=()):
+        return _C.Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def _validate_sample(self, value):
         """Raises ValueError for a value of another shape or outside of the support."""
@@ -135,10 +170,14 @@ class Distribution:
                 raise ValueError(
                     f"Value is not broadcastable with batch_shape+event_shape: {value.size()} vs {shape}."
                 )
-        if self.support is not None and not bool(self.support.check(value).all()):
+        try:
+            support = self.support
+        except NotImplementedError:  # a custom distribution's
+            return
+        if support is not None and not bool(support.check(value).all()):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
-                f"support ({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+                f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
             )
 
     def __repr__(self):
@@ -151,3 +190,4 @@ class Distribution:
 
 
 LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
+EULER = 0.5772156649015329  # Euler's constant

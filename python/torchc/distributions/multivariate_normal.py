@@ -5,12 +5,23 @@ from __future__ import annotations
 from torchc import _C, linalg
 from torchc.distributions import constraints
 from torchc.distributions.distribution import LOG_ROOT_2PI, Distribution
-from torchc.distributions.kl import register_kl
 from torchc.distributions.utils import lazy_property
 from torchc.functional import broadcast_shapes
 from torchc.linalg._names import cholesky_inverse
 
 __all__ = ["MultivariateNormal"]
+
+
+def _root_of(name, matrix):
+    """The covariance's Cholesky factor from itself, the covariance, or the precision."""
+    if name == "scale_tril":
+        return matrix
+    if name == "covariance_matrix":
+        return linalg.cholesky(matrix)
+    # P = L L' backwards: the factor of the inverse without inverting twice.
+    flipped = linalg.cholesky(matrix.flip((-2, -1))).flip((-2, -1)).mT
+    eye = _C.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
+    return linalg.solve_triangular(flipped, eye, upper=False)
 
 
 class MultivariateNormal(Distribution):
@@ -27,6 +38,13 @@ class MultivariateNormal(Distribution):
     }
     support = constraints.real_vector
     has_rsample = True
+    _batched = {
+        "loc": 1,
+        "_root": 2,
+        "covariance_matrix": 2,
+        "precision_matrix": 2,
+        "scale_tril": 2,
+    }
 
     def __init__(
         self,
@@ -58,20 +76,7 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand(*batch, loc.shape[-1])
         self.__dict__[name] = matrix
         super().__init__(batch, loc.shape[-1:], validate_args)
-        if name == "scale_tril":
-            self._root = matrix
-        elif name == "covariance_matrix":
-            self._root = linalg.cholesky(matrix)
-        else:  # P = L L' backwards: the factor of the inverse without inverting twice
-            flipped = linalg.cholesky(matrix.flip((-2, -1))).flip((-2, -1)).mT
-            eye = _C.eye(matrix.shape[-1], dtype=matrix.dtype)
-            self._root = linalg.solve_triangular(flipped, eye, upper=False)
-
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        shape = (*batch_shape, *self._event_shape)
-        root = self._root.expand(*shape, self._event_shape[0])
-        return MultivariateNormal(self.loc.expand(shape), scale_tril=root, validate_args=False)
+        self._root = _root_of(name, matrix)
 
     @lazy_property
     def scale_tril(self):
@@ -125,16 +130,3 @@ class MultivariateNormal(Distribution):
         """See Distribution."""
         n = self._event_shape[0]
         return (self._half_log_det() + n * (0.5 + LOG_ROOT_2PI)).expand(self._batch_shape)
-
-
-@register_kl(MultivariateNormal, MultivariateNormal)
-def _kl(p, q):
-    if p.event_shape != q.event_shape:
-        raise ValueError(
-            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
-        )
-    n = p.event_shape[0]
-    spread = linalg.solve_triangular(q._root, p._root, upper=False)
-    shift = linalg.solve_triangular(q._root, (q.loc - p.loc).unsqueeze(-1), upper=False)
-    squares = (spread * spread).sum((-2, -1)) + (shift * shift).sum((-2, -1))
-    return q._half_log_det() - p._half_log_det() + 0.5 * (squares - n)

@@ -7,10 +7,7 @@ import math
 from torchc import _C
 from torchc.autograd.grad_mode import no_grad
 from torchc.distributions import constraints
-from torchc.distributions.continuous import Normal, Uniform, _LocationScale
-from torchc.distributions.discrete import Independent
-from torchc.distributions.distribution import Distribution
-from torchc.distributions.transforms import (
+from torchc.distributions._elementary import (
     AbsTransform,
     AffineTransform,
     ComposeTransform,
@@ -18,11 +15,14 @@ from torchc.distributions.transforms import (
     Transform,
     _sum_last,
 )
+from torchc.distributions.continuous import Normal, Uniform, _LocationScale
+from torchc.distributions.discrete import Independent
+from torchc.distributions.distribution import Distribution
 from torchc.distributions.utils import broadcast_all
 
 _PI, _LOG_PI, _LOG_2 = math.pi, math.log(math.pi), math.log(2)
 
-__all__ = ["Cauchy", "Gumbel", "HalfCauchy", "HalfNormal", "TransformedDistribution"]
+__all__ = ["Cauchy", "Gumbel", "HalfCauchy", "HalfNormal", "LogNormal", "TransformedDistribution"]
 
 
 def _sign_of(transform):
@@ -33,6 +33,9 @@ def _sign_of(transform):
 
 class TransformedDistribution(Distribution):
     """The distribution of transforms(x), x from a base distribution."""
+
+    # A subclass's parameters: what its __init__ takes, without dimensions of a value.
+    _names: tuple = ()
 
     def __init__(self, base_distribution, transforms, validate_args=None):
         self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
@@ -63,8 +66,8 @@ class TransformedDistribution(Distribution):
         """As the base."""
         return self.base_dist.has_rsample
 
-    @property
-    def support(self):  # type: ignore[override]
+    @constraints.dependent_property
+    def support(self):
         """The last transform's codomain."""
         if not self.transforms:
             return self.base_dist.support
@@ -74,11 +77,19 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution for a larger batch."""
-        shape = (*batch_shape, *self.event_shape)
-        for t in reversed(self.transforms):
-            shape = t.inverse_shape(shape)
-        base = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
-        return TransformedDistribution(base, self.transforms, validate_args=False)
+        if self._names:
+            self._get_checked_instance(next(c for c in type(self).__mro__ if "_names" in vars(c)))
+            parameters = {n: getattr(self, n).expand(tuple(batch_shape)) for n in self._names}
+            new = type(self)(**parameters, validate_args=False)
+        else:
+            new = self._get_checked_instance(TransformedDistribution, _instance)
+            shape = (*batch_shape, *self.event_shape)
+            for t in reversed(self.transforms):
+                shape = t.inverse_shape(shape)
+            base = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
+            TransformedDistribution.__init__(new, base, self.transforms, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
 
     def sample(self, sample_shape=()):
         """See Distribution."""
@@ -175,6 +186,7 @@ class _Half(TransformedDistribution):
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
+    _names = ("scale",)
 
     def __init__(self, scale, validate_args=None):
         self.scale = broadcast_all(scale)[0]
@@ -182,10 +194,6 @@ class _Half(TransformedDistribution):
         super().__init__(base, AbsTransform(), validate_args=validate_args)
 
     _kind: type = Distribution
-
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        return type(self)(self.scale.expand(tuple(batch_shape)), validate_args=False)
 
     @property
     def mode(self):
@@ -243,11 +251,55 @@ class HalfCauchy(_Half):
         return _C.full_like(self.scale, float("inf"))
 
 
+class LogNormal(TransformedDistribution):
+    """exp of normal numbers of mean loc and standard deviation scale."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+    _names = ("loc", "scale")
+
+    def __init__(self, loc, scale, validate_args=None):
+        base = Normal(loc, scale, validate_args=validate_args)
+        super().__init__(base, ExpTransform(), validate_args=validate_args)
+
+    @property
+    def loc(self):
+        """The logarithms' mean."""
+        return self.base_dist.loc
+
+    @property
+    def scale(self):
+        """The logarithms' standard deviation."""
+        return self.base_dist.scale
+
+    @property
+    def mean(self):
+        """exp(loc + scale^2 / 2)."""
+        return (self.loc + self.scale * self.scale / 2).exp()
+
+    @property
+    def mode(self):
+        """exp(loc - scale^2)."""
+        return (self.loc - self.scale * self.scale).exp()
+
+    @property
+    def variance(self):
+        """(exp(scale^2) - 1) exp(2 loc + scale^2)."""
+        square = self.scale * self.scale
+        return square.expm1() * (2 * self.loc + square).exp()
+
+    def entropy(self):
+        """See Distribution."""
+        return self.base_dist.entropy() + self.loc
+
+
 class Gumbel(TransformedDistribution):
     """The distribution of largest values, loc - scale * log(-log(u))."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
+    _names = ("loc", "scale")
 
     def __init__(self, loc, scale, validate_args=None):
         from torchc._type_info import finfo
@@ -267,11 +319,6 @@ class Gumbel(TransformedDistribution):
             AffineTransform(self.loc, -self.scale),
         ]
         super().__init__(base, parts, validate_args=validate_args)
-
-    def expand(self, batch_shape, _instance=None):
-        """The same distribution for a larger batch."""
-        shape = tuple(batch_shape)
-        return Gumbel(self.loc.expand(shape), self.scale.expand(shape), validate_args=False)
 
     def log_prob(self, value):
         """See Distribution."""

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from torchc import _C
 
-__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits"]
+__all__ = [
+    "broadcast_all",
+    "clamp_probs",
+    "lazy_property",
+    "logits_to_probs",
+    "probs_to_logits",
+    "tril_matrix_to_vec",
+    "vec_to_tril_matrix",
+]
 
 
 def broadcast_all(*values) -> list:
@@ -54,3 +62,41 @@ def probs_to_logits(probs, is_binary: bool = False):
     """The logits of probabilities."""
     clamped = clamp_probs(probs)
     return clamped.log() - (1 - clamped).log() if is_binary else clamped.log()
+
+
+def one_of(probs, logits) -> None:
+    """ValueError unless one of the two is given."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+
+
+def _places(n: int, diag: int, device):
+    rows, columns = _C.arange(n, device=device).unsqueeze(-1), _C.arange(n, device=device)
+    return (columns <= rows + diag).reshape(-1).nonzero().squeeze(-1)
+
+
+def vec_to_tril_matrix(vec, diag: int = 0):
+    """Lower triangles (..., n, n) filled row by row with the numbers of `vec` (..., m), up to the diagonal `diag`.
+
+    ValueError for a length that fills no triangle.
+    """
+    m = vec.shape[-1]
+    n = round(
+        (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * m + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
+    )
+    places = _places(n, diag, vec.device)
+    if places.numel() != m:
+        raise ValueError(
+            f"The size of last dimension is {m} which cannot be expressed as the lower triangular part of a square "
+            "D x D matrix."
+        )
+    flat = vec.new_zeros((*vec.shape[:-1], n * n)).index_copy(-1, places, vec)
+    return flat.reshape(*vec.shape[:-1], n, n)
+
+
+def tril_matrix_to_vec(mat, diag: int = 0):
+    """The numbers of lower triangles (..., n, n) up to the diagonal `diag`, row by row. ValueError for a bad `diag`."""
+    n = mat.shape[-1]
+    if diag < -n or diag >= n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
+    return mat.flatten(-2).index_select(-1, _places(n, diag, mat.device))
