@@ -26,5 +26,5 @@ def _unflatten_dense_tensors(flat, tensors):
 def overridable(names, namespace, module):
     """Makes the Python functions `names` of a public module's `namespace` ask `__torch_function__` first."""
     for name in names:
-        if isinstance(namespace.get(name), FunctionType):
+        if isinstance(namespace.get(name), (FunctionType, _C._CastingFunction)):
             namespace[name] = _C._overridable(namespace[name], module)

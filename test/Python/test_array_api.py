@@ -145,6 +145,7 @@ def test_rounding_clipping_and_signs():
     x = torch.tensor([1, 5, 9], dtype=torch.int8)
     assert xp.clip(x, 2, 8).tolist() == [2, 5, 8] and xp.clip(x, 2, 8).dtype == torch.int8
     assert xp.clip(x, torch.tensor([[0], [6]])).tolist() == [[1, 5, 9], [6, 6, 9]]
+    assert xp.clip(torch.ones(2, dtype=torch.float64), max=1e-200).tolist() == [1e-200] * 2
 
 
 def test_expm1_at_special_values():

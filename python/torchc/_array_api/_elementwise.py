@@ -109,8 +109,8 @@ def clip(x, /, min=None, max=None):
     for bound, pick in ((min, torch.maximum), (max, torch.minimum)):
         if bound is not None:
             common = result_type(x, bound)
-            other = (
-                bound if isinstance(bound, torch.Tensor) else torch.tensor(bound, device=x.device)
-            )
-            out = pick(out.to(common), other.to(common))
+            if not isinstance(bound, torch.Tensor):
+                wide = torch.float64 if isinstance(bound, float) else torch.int64
+                bound = torch.tensor(bound, dtype=wide, device=x.device)
+            out = pick(out.to(common), bound.to(common))
     return out.to(x.dtype)
