@@ -13,7 +13,7 @@ _TABLE = {
         "",
     ),
     "linalg._factor": ("", "lu_unpack", ""),
-    "linalg._matrix": ("geqrf ormqr", "", ""),
+    "linalg._matrix": ("geqrf matrix_power ormqr", "", ""),
     "fft._short_time": ("istft stft", "", ""),
     "special._bessel": ("", "", "i0"),
     "special._gamma": ("", "polygamma", "igamma igammac"),
@@ -40,7 +40,7 @@ _TABLE = {
     ),
     "_functions.losses": (
         "",
-        "alpha_dropout cosine_embedding_loss ctc_loss embedding feature_alpha_dropout frobenius_norm "
+        "alpha_dropout binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding feature_alpha_dropout frobenius_norm "
         "hinge_embedding_loss instance_norm kl_div margin_ranking_loss native_dropout native_layer_norm "
         "norm_except_dim nuclear_norm poisson_nll_loss triplet_margin_loss",
         "",

@@ -76,9 +76,10 @@ def check_infos(op: str, info, what: str, error=LinAlgError):
     raise error(f"{op}: {where}{what.format(values[i])}")
 
 
-def check_no_nan(op: str, A):
-    """Raises LinAlgError for matrices with NaN, which LAPACK refuses as a wrong argument."""
-    bad = A.detach().isnan().any(-1).any(-1)
+def check_finite(op: str, A, infinities=True):
+    """Raises LinAlgError for matrices with NaN, which LAPACK refuses as a wrong argument, and with `infinities`."""
+    A = A.detach()
+    bad = (~A.isfinite() if infinities else A.isnan()).any(-1).any(-1)
     if not bool(bad.any()):
         return
     where = f"(Batch element {bad.reshape(-1).tolist().index(True)}): " if bad.dim() else ""

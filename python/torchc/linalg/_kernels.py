@@ -7,7 +7,7 @@ Results are transposed views of that memory, as PyTorch's are.
 import math
 
 from torchc import _C
-from torchc.linalg._checks import check_no_nan
+from torchc.linalg._checks import check_finite
 from torchc.linalg._lapack import Each, call, library
 
 
@@ -64,8 +64,11 @@ def potrf(A, upper=False):
     a, batch = columns(A), batch_of(A)
     if not a.numel():
         return a.mT, _none(A)
-    info = call("potrf", A.dtype, batch, b"U" if upper else b"L", n, Each(a, batch), n)
-    return (a.mT.triu() if upper else a.mT.tril()), _infos(info, A)
+    info = _infos(call("potrf", A.dtype, batch, b"U" if upper else b"L", n, Each(a, batch), n), A)
+    pivots = a.diagonal(0, -2, -1).real
+    bad = pivots != pivots  # OpenBLAS goes on after one; LAPACK says where it is
+    info = _C.where(bad.any(-1) & (info == 0), bad.int().argmax(-1).to(info.dtype) + 1, info)
+    return (a.mT.triu() if upper else a.mT.tril()), info
 
 
 def trsm(A, B, upper, unitriangular):
@@ -163,8 +166,10 @@ def geev(A, vectors=True):
 
 
 def gesdd(A, full=False, vectors=True):
-    """(U, S, V^H, info) of U S V^H = A, S descending. Raises LinAlgError for NaN."""
-    check_no_nan("linalg.svd", A)
+    """(U, S, V^H, info) of U S V^H = A, S descending. Raises LinAlgError for NaN, with vectors also for infinities."""
+    check_finite(
+        "linalg.svd", A, vectors
+    )  # OpenBLAS searches for vectors of infinities without end
     m, n = A.shape[-2:]
     k = min(m, n)
     a, batch = columns(A), batch_of(A)
@@ -237,6 +242,8 @@ def least_squares(A, B, rcond, driver):
     a = columns(A)
     b = _C.zeros((*A.shape[:-2], k, rows), dtype=A.dtype)
     b[..., :m].copy_(B.detach().mT)
+    if driver in ("gelsd", "gelss"):
+        check_finite("linalg.lstsq", A)
     ranks = _C.zeros(A.shape[:-2], dtype=library().index_dtype)
     values = _empty(A, min(m, n), dtype=A.dtype.to_real())
     if not a.numel() or not b.numel():

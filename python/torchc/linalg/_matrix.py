@@ -214,7 +214,8 @@ LdlFactorEx = named("linalg_ldl_factor_ex", "LD pivots info")
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
     """(LD, pivots, info): LAPACK's factors of symmetric (or `hermitian`) matrices, lower triangle. No gradient."""
     check_square("linalg.ldl_factor_ex", A)
-    results = kernels.sytrf(A, hermitian)
+    LD, pivots, info = kernels.sytrf(A, hermitian)
+    results = LD.tril(), pivots, info  # LAPACK leaves A's elements above
     if check_errors:
         check_infos("linalg.ldl_factor_ex", results[2], "D[{0},{0}] is zero.")
     return exact_all(LdlFactorEx, results, out)

@@ -49,6 +49,11 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
     check_matrix("triangular_solve", b, "b")
     check_square("triangular_solve", A)
     check_same_type("triangular_solve", b, A, ("b", "A"))
+    if A.shape[-1] != b.shape[-2]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for triangular_solve: each A matrix is {A.shape[-1]} by {A.shape[-1]} "
+            f"but each b matrix is {b.shape[-2]} by {b.shape[-1]}"
+        )
     a, b = broadcast_batches(A, b)
     matrix, up = (a.mT, not upper) if transpose else (a, upper)
     return given_all(TriangularSolve, (triangular(matrix, b, up, unitriangular), a.clone()), out)
