@@ -179,12 +179,50 @@ struct FunctionObject {
 PyTypeObject *functionType;
 FunctionObject *functionOf(PyObject *o) { return reinterpret_cast<FunctionObject *>(o); }
 
+/// The name of a Python function's argument at place i, or of keyword i - n.
+Ref argumentName(PyObject *function, Py_ssize_t i, Py_ssize_t n, PyObject *kwnames) {
+  if (i >= n)
+    return Ref(Py_NewRef(PyTuple_GET_ITEM(kwnames, i - n)));
+  Ref code(PyObject_GetAttrString(function, "__code__"));
+  Ref names(code ? PyObject_GetAttrString(code.get(), "co_varnames") : nullptr);
+  Ref name(names ? PySequence_GetItem(names.get(), i) : nullptr);
+  PyErr_Clear();
+  return name ? std::move(name) : Ref(PyUnicode_FromString("input"));
+}
+/// Where the AttributeError that is set says that an argument lacks something that tensors have: a TypeError instead.
+void explainNoTensor(PyObject *function, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  Ref object(value ? PyObject_GetAttrString(value, "obj") : nullptr);
+  Ref missing(value ? PyObject_GetAttrString(value, "name") : nullptr);
+  PyErr_Clear();
+  bool tensors = object && missing && PyUnicode_Check(missing.get()) && !isTensor(object.get()) &&
+                 PyObject_HasAttr(reinterpret_cast<PyObject *>(tensorType), missing.get());
+  for (Py_ssize_t i = 0; tensors && i < n + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0); i++) {
+    if (args[i] != object.get())
+      continue;
+    Ref name(PyObject_GetAttrString(function, "__name__")), argument(argumentName(function, i, n, kwnames));
+    PyErr_Clear();
+    if (!name || !argument)
+      break;
+    PyErr_Format(PyExc_TypeError, "%U(): argument '%U' (position %zd) must be Tensor, not %s", name.get(),
+                 argument.get(), i + 1, Py_TYPE(object.get())->tp_name);
+    Py_XDECREF(type), Py_XDECREF(value), Py_XDECREF(trace);
+    return;
+  }
+  PyErr_Restore(type, value, trace);
+}
+
 PyObject *callFunction(PyObject *o, PyObject *const *args, size_t nargs, PyObject *kwnames) {
   OverrideCall call = {nullptr, args, Py_ssize_t(PyVectorcall_NARGS(nargs)), kwnames};
   Overrides overrides(call);
-  if (TORCHC_LIKELY(!overrides))
-    return PyObject_Vectorcall(functionOf(o)->function, args, nargs, kwnames);
-  return overrides.run(o);
+  if (TORCHC_UNLIKELY(bool(overrides)))
+    return overrides.run(o);
+  PyObject *result = PyObject_Vectorcall(functionOf(o)->function, args, nargs, kwnames);
+  if (TORCHC_UNLIKELY(!result) && PyErr_ExceptionMatches(PyExc_AttributeError))
+    explainNoTensor(functionOf(o)->function, args, PyVectorcall_NARGS(nargs), kwnames);
+  return result;
 }
 PyObject *makeFunction(PyObject *, PyObject *args) {
   PyObject *function, *module;
