@@ -53,7 +53,8 @@ foreach t = [["float", "F32"], ["double", "F64"], ["half", "F16"], ["bfloat16", 
   def : Composite<"the tensor as " # t[0], [
     Api<t[0] # "(Tensor input) -> Tensor", methodOnly, "to" # t[1]>]>;
 def : Composite<"overwritten with src, broadcast and converted", [
-  Api<"copy(Tensor input, Tensor src, bool non_blocking=False) -> Tensor", inplaceOnly, "copyInto">]>;
+  Api<"copy(Tensor input, Tensor src, bool non_blocking=False) -> Tensor", inplaceOnly, "copyInto">,
+  Api<"copy(Tensor input, Scalar src, bool non_blocking=False) -> Tensor", inplaceOnly, "copyNumber">]>;
 def : Composite<"overwritten with one number", [
   Api<"fill(Tensor input, Operand value) -> Tensor", ["function", "inplace"], "fillWith">,
   Api<"zero(Tensor input) -> Tensor", inplaceOnly, "fillZero">]>;

@@ -250,7 +250,7 @@ def Torchc_FmaOp : Torchc_Op<"fma"> {
 def Torchc_ClampMinOp : ElementwiseBinary<"clamp_min"> {
   let summary = "max(x, lower limit y)";
   let onnx = ["Max since 13"];
-  let api = [Api<"clamp_min(Tensor input, Operand min) -> Tensor", allKinds>];
+  let api = [Api<"clamp_min(Tensor input, Operand min) -> Tensor", allKinds, "clampMinOf">];
   let scalar = [(Max $x, $y)];
   let scalarBool = [(Or $x, $y)];
   let vjp = [(op<"where"> (op<"ge"> $x, $y), $g, "0.0"), (op<"where"> (op<"lt"> $x, $y), $g, "0.0")];
@@ -259,7 +259,7 @@ def Torchc_ClampMinOp : ElementwiseBinary<"clamp_min"> {
 def Torchc_ClampMaxOp : ElementwiseBinary<"clamp_max"> {
   let summary = "min(x, upper limit y)";
   let onnx = ["Min since 13"];
-  let api = [Api<"clamp_max(Tensor input, Operand max) -> Tensor", allKinds>];
+  let api = [Api<"clamp_max(Tensor input, Operand max) -> Tensor", allKinds, "clampMaxOf">];
   let scalar = [(Min $x, $y)];
   let scalarBool = [(And $x, $y)];
   let vjp = [(op<"where"> (op<"le"> $x, $y), $g, "0.0"), (op<"where"> (op<"gt"> $x, $y), $g, "0.0")];

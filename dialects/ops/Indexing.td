@@ -36,7 +36,7 @@ def Torchc_IndexAddOp
 def Torchc_GatherOp : Indexing<"gather", (ins AnyRankedTensor:$x, AnyRankedTensor:$index, I64Attr:$dim)> {
   let summary = "one element per index along a dimension";
   let shape = GatherShape;
-  let api = [Api<"gather(Tensor input, int dim, Tensor index) -> Tensor", ["function", "method", "out"], "gatherDim">];
+  let api = [Api<"gather(Tensor input, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", ["function", "method", "out"], "gatherDim">];
   let vjpFn = "gatherVjp";
   let vjpSaves = ["index"];
   let onnx = ["GatherElements since 13"];

@@ -231,6 +231,9 @@ bool inferIndexSelect(const Call &c) {
     return false;
   if (c.dims(1).size() > 1)
     return c.fail(ErrorKind::Index, "Index is supposed to be a vector, got shape " + c.dims(1).str());
+  if (!c.dims(0).size() && c.dims(1).numel() != 1)
+    return c.fail(ErrorKind::Runtime,
+                  "Index to scalar can have only 1 value, got " + std::to_string(c.dims(1).numel()) + " value(s)");
   c.out.dtype = c.in[0].dtype;
   c.out.dims = c.dims(0);
   if (c.out.dims.size())
@@ -252,7 +255,7 @@ bool inferIndexUpdate(const Call &c) {
   Dims want = x;
   if (want.size())
     want[int(dim)] = index.numel();
-  if (!(want == source) && !(want.size() == 0 && source.numel() == index.numel()))
+  if (!(want == source) && !(want.size() == 0 && source.numel() == 1 && index.numel() == 1))
     return c.fail(source.size() && want.size() && source[std::min<int>(int(dim), source.size() - 1)] != index.numel()
                       ? ErrorKind::Index
                       : ErrorKind::Runtime,

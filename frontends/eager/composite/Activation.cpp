@@ -76,7 +76,7 @@ Tensor hardtanhOf(const Tensor &input, const Scalar &low, const Scalar &high, Ou
   if (!isFloat(input->dtype)) {
     if (input->dtype == DType::Bool)
       unsupported("Bool inputs not supported for hardtanh");
-    return deliver(as(limited(input, low.toInt(), high.toInt()), input->dtype), out);
+    return clampNumbers(input, Scalar(low.toInt()), Scalar(high.toInt()), out);
   }
   return piecewise("hardtanh", input, out,
                    [&](const Tensor &x) { return limited(x, low.toDouble(), high.toDouble()); });

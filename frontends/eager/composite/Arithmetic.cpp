@@ -82,6 +82,8 @@ Tensor negChecked(const Tensor &input, Out out) {
 }
 
 Tensor whereBranches(const Tensor &condition, const Operand &input, const Operand &other) {
+  if (condition->dtype == DType::U8) // masks of old programs
+    return whereBranches(callOp(OpId::Ne, {condition, 0}), input, other);
   if (condition->dtype != DType::Bool)
     fail("where expected condition to be a boolean tensor, but got a tensor with dtype " +
          std::string(torchName(condition->dtype)));

@@ -75,7 +75,8 @@ Tensor angleOf(const Tensor &input, Out out) {
   }
   DType t = floatTypeOf(input->dtype);
   Tensor x = as(input, t);
-  Tensor side = where(callOp(OpId::Lt, {x, 0}), std::numbers::pi, 0.0);
+  Tensor half = fullTensor(Dims(), std::numbers::pi, t, x->device); // two numbers would be of the default type
+  Tensor side = callOp(OpId::Where, {callOp(OpId::Lt, {x, 0}), half, 0.0});
   // NaN's, too.
   return deliver(as(where(callOp(OpId::Ne, {x, x}), sub(x, x), side), t), out);
 }

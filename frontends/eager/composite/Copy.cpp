@@ -53,6 +53,11 @@ Tensor copyInto(const Tensor &input, const Tensor &src, bool, Out out) {
   return copyChecked(input, src, out);
 }
 
+Tensor copyNumber(const Tensor &input, const Scalar &src, bool, Out out) {
+  checkFits(src, input->dtype);
+  return copyChecked(out.kind == Out::None ? cloneOf(input) : input, fullTensor(Dims(), src, input->dtype), out);
+}
+
 Tensor distinctPlaces(const Tensor &t) {
   Tensor out = t;
   for (int i = 0; i < t->rank; i++)

@@ -65,7 +65,7 @@ Tensor takeAlong(const Tensor &input, const Tensor &indices, std::optional<int64
   if (indices->dtype != DType::I64)
     fail("torch.take_along_dim(): dtype of indices should be Long but got " + typeText(indices));
   if (!dim)
-    return gatherDim(ravelAll(input), 0, ravelAll(fromEnd(indices, input->numel)), Out());
+    return gatherDim(ravelAll(input), 0, ravelAll(indices), false, Out());
   if (input->rank != indices->rank)
     fail("torch.take_along_dim(): input and indices should have the same number of dimensions, but got " +
          std::to_string(input->rank) + " dimensions for input, and " + std::to_string(indices->rank) +
@@ -82,8 +82,7 @@ Tensor takeAlong(const Tensor &input, const Tensor &indices, std::optional<int64
     xs[int(d)] = input->sizes()[d];
     is[int(d)] = indices->sizes()[d];
   }
-  Tensor at = fromEnd(indices, input->rank ? input->sizes()[d] : 1);
-  return gatherDim(expanded(input, xs), d, expanded(at, is), Out());
+  return gatherDim(expanded(input, xs), d, expanded(indices, is), false, Out());
 }
 
 Tensor putFlat(const Tensor &input, const Tensor &index, const Tensor &source, bool accumulate) {
@@ -142,6 +141,8 @@ Tensor indexFill(const Tensor &input, int64_t dim, const Tensor &index, const Op
          std::to_string(value.tensor->rank) + " dimension(s).");
   if (!value.tensor)
     checkFits(value.number, input->dtype);
+  if (!input->rank && index->numel != 1) // the one place again and again, or never
+    return reshaped(indexFill(reshaped(input, Dims({1})), 0, index, value), Dims());
   Tensor at = spread(fromEnd(index, input->rank ? input->sizes()[d] : 1), d, input->dims());
   Tensor v = value.tensor ? as(Tensor::borrow(value.tensor), input->dtype)
                           : fullTensor(Dims(), value.number, input->dtype, input->device);

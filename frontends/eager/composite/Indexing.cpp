@@ -19,7 +19,9 @@ Tensor indexAddScaled(const Tensor &input, int64_t dim, const Tensor &index, con
   return deliver(as(callOp(OpId::IndexAdd, {as(input, compute), index, added}, {d}), t), out);
 }
 
-Tensor gatherDim(const Tensor &input, int64_t dim, const Tensor &index, Out out) {
+Tensor gatherDim(const Tensor &input, int64_t dim, const Tensor &index, bool sparseGrad, Out out) {
+  if (sparseGrad)
+    unsupported("gather(sparse_grad=True): gradients as sparse tensors; sparse_grad=False is exact");
   return callOp(OpId::Gather, {input, index}, {Attr::integer(wrap(dim, input->rank))}, out);
 }
 

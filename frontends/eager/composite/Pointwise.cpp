@@ -186,6 +186,9 @@ static DType powerType(const Operand &x, const Operand &y) {
 }
 Tensor floatPower(const Tensor &input, const Operand &exponent, Out out) {
   DType t = powerType(input, exponent);
+  if (out.kind == Out::Inplace && input->dtype != t)
+    fail("float_power_(): expected a base of the result's dtype " + std::string(torchName(t)) + ", got " +
+         std::string(torchName(input->dtype)));
   if (exponent.isNumber())
     return powAny(as(input, t), isComplex(t) ? exponent.number : Scalar(exponent.number.toDouble()), out);
   return callOp(OpId::Pow, {as(input, t), as(Tensor::borrow(exponent.tensor), t)}, {}, out);
@@ -277,6 +280,12 @@ Tensor clampNumbers(const Tensor &input, const std::optional<Scalar> &minimum, c
     return callOp(OpId::ClampMax, {callOp(OpId::ClampMin, {input, *min}), *max}, {}, out);
   return callOp(min ? OpId::ClampMin : OpId::ClampMax, {input, min ? *min : *max}, {}, out);
 }
+Tensor clampMinOf(const Tensor &input, const Operand &min, Out out) {
+  return min.isNumber() ? clampNumbers(input, min.number, {}, out) : callOp(OpId::ClampMin, {input, min}, {}, out);
+}
+Tensor clampMaxOf(const Tensor &input, const Operand &max, Out out) {
+  return max.isNumber() ? clampNumbers(input, {}, max.number, out) : callOp(OpId::ClampMax, {input, max}, {}, out);
+}
 Tensor clampTensors(const Tensor &input, const OptTensor &min, const OptTensor &max, Out out) {
   if (!min.defined() && !max.defined())
     fail("torch.clamp: At least one of 'min' or 'max' must not be None");
@@ -357,9 +366,10 @@ Tensor nanToNum(const Tensor &input, std::optional<double> nan, std::optional<do
 Tensor isClose(const Tensor &input, const Tensor &other, double rtol, double atol, bool equalNan) {
   if (input->dtype != other->dtype)
     fail(std::string(torchName(input->dtype)) + " did not match " + std::string(torchName(other->dtype)));
-  if (rtol < 0 || atol < 0)
-    fail(std::string(rtol < 0 ? "rtol" : "atol") + " must be greater than or equal to zero, but got " +
-         std::to_string(rtol < 0 ? rtol : atol));
+  bool badRtol = !(rtol >= 0); // NaN, too
+  if (badRtol || !(atol >= 0))
+    fail(std::string(badRtol ? "rtol" : "atol") + " must be greater than or equal to zero, but got " +
+         std::to_string(badRtol ? rtol : atol));
   Tensor same = callOp(OpId::Eq, {input, other});
   if (equalNan && isDifferentiable(input->dtype))
     same = callOp(OpId::LogicalOr, {same, callOp(OpId::LogicalAnd, {isNan(input), isNan(other)})});
@@ -485,6 +495,8 @@ Tensor lerpChecked(const Tensor &input, const Tensor &end, const Operand &weight
   check(end.impl(), "end");
   if (weight.tensor)
     check(weight.tensor, "weight");
+  if (weight.isNumber() && weight.number.dtype() == DType::Bool)
+    return callOp(OpId::Lerp, {input, end, weight.number.toInt()}, {}, out);
   return callOp(OpId::Lerp, {input, end, weight}, {}, out);
 }
 Tensor nextafterChecked(const Tensor &input, const Tensor &other, Out out) {

@@ -112,6 +112,8 @@ Windows adaptive(const char *what, int n, const Tensor &x, IntList size) {
   std::string name = named(what, n);
   Dims standard;
   standard.resize(n, 1);
+  if (size.size() == 0)
+    fail(name + "(): expected output_size of " + std::to_string(n) + " elements, got none");
   Windows w;
   w.size = perDimension(name, size, standard, "output_size");
   checkInput(name, x, n);

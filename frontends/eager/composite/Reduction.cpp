@@ -123,9 +123,12 @@ Tensor maxOther(const Tensor &input, const Tensor &other) { return maximumOf(inp
 Tensor minOther(const Tensor &input, const Tensor &other) { return minimumOf(input, other, Out()); }
 
 static Tensor truth(const Tensor &x) { return x->dtype == DType::Bool ? x : callOp(OpId::Ne, {x, 0}); }
-/// Bool, but uint8 of uint8, as in PyTorch.
-static Tensor truthReduced(OpId op, const Tensor &x, const Dims &axes, bool keepdim) {
-  return as(reduce(op, truth(x), axes, keepdim), x->dtype == DType::U8 ? DType::U8 : DType::Bool);
+/// Bool, but uint8 of uint8, as in PyTorch. An empty `dim` reduces nothing, other than those of sums.
+static Tensor truthReduced(OpId op, const Tensor &x, const std::optional<IntList> &dim, bool keepdim) {
+  DType t = x->dtype == DType::U8 ? DType::U8 : DType::Bool;
+  if (dim && dim->size() == 0)
+    return x->dtype == DType::Bool ? cloneOf(x) : as(truth(x), t);
+  return as(reduce(op, truth(x), axesOf(x, dim), keepdim), t);
 }
 /// Is any byte other than 0? Looks no further than the block where one is.
 static bool anyByte(const char *p, int64_t n) {
@@ -142,12 +145,12 @@ static bool anyByte(const char *p, int64_t n) {
 Tensor anyDims(const Tensor &input, std::optional<IntList> dim, bool keepdim) {
   if (input->dtype == DType::Bool && !dim && !keepdim && input->contiguous() && isPlain(input))
     return fullTensor(Dims(), anyByte(input->data, input->numel), DType::Bool);
-  return truthReduced(OpId::Amax, input, axesOf(input, dim), keepdim);
+  return truthReduced(OpId::Amax, input, dim, keepdim);
 }
 Tensor allDims(const Tensor &input, std::optional<IntList> dim, bool keepdim) {
   if (input->dtype == DType::Bool && !dim && !keepdim && input->contiguous() && isPlain(input))
     return fullTensor(Dims(), !input->numel || !std::memchr(input->data, 0, size_t(input->numel)), DType::Bool);
-  return truthReduced(OpId::Amin, input, axesOf(input, dim), keepdim);
+  return truthReduced(OpId::Amin, input, dim, keepdim);
 }
 
 Tensor meanDims(const Tensor &input, std::optional<IntList> dim, bool keepdim, std::optional<DType> dtype) {
@@ -180,6 +183,9 @@ Tensor logSumExpDims(const Tensor &input, IntList dim, bool keepdim) {
 namespace {
 
 Tensor scan(OpId op, const Tensor &x, int64_t dim, std::optional<DType> dtype, Out out) {
+  if (out.kind == Out::Inplace && dtype && *dtype != x->dtype)
+    fail(std::string(opInfo(op).name) + "_(): expected dtype to be the tensor's own, " +
+         std::string(torchName(x->dtype)) + ", got " + std::string(torchName(*dtype)));
   Tensor from = added(x, dtype);
   std::initializer_list<Attr> attrs = {Attr::integer(wrap(dim, x->rank)), Attr::boolean(false)};
   if (!dtype || isDifferentiable(*dtype) || *dtype == DType::I64)
