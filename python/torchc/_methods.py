@@ -40,9 +40,10 @@ _TABLE = {
     ),
     "_functions.losses": (
         "",
-        "alpha_dropout binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding feature_alpha_dropout frobenius_norm "
-        "hinge_embedding_loss instance_norm kl_div margin_ranking_loss native_dropout native_layer_norm "
-        "norm_except_dim nuclear_norm poisson_nll_loss triplet_margin_loss",
+        "alpha_dropout binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding "
+        "feature_alpha_dropout frobenius_norm hinge_embedding_loss instance_norm kl_div "
+        "margin_ranking_loss native_dropout native_layer_norm norm_except_dim nuclear_norm "
+        "poisson_nll_loss triplet_margin_loss",
         "",
     ),
     "_functions.lowrank": ("", "pca_lowrank svd_lowrank", ""),

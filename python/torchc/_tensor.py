@@ -114,8 +114,10 @@ def type_(self, dtype=None, non_blocking=False):
     return self.to(dtype)
 
 
-def _options(self, dtype, device) -> dict:
-    return {"dtype": dtype or self.dtype, "device": device or self.device}
+def _options(self, dtype, device, **rest) -> dict:
+    """The tensor's dtype and device where none is given, and what `rest` gives."""
+    given = {name: value for name, value in rest.items() if value is not None}
+    return {"dtype": dtype or self.dtype, "device": device or self.device, **given}
 
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
@@ -123,35 +125,29 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     return _C.tensor(data, **_options(self, dtype, device), requires_grad=requires_grad)
 
 
-def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+def new_full(self, size, fill_value, *, dtype=None, device=None, **rest):
     """`torchc.full` with this tensor's dtype and device as defaults."""
-    return _C.full(size, fill_value, **_options(self, dtype, device), requires_grad=requires_grad)
+    return _C.full(size, fill_value, **_options(self, dtype, device, **rest))
 
 
-def _new(create, self, size, dtype, device, requires_grad):
-    return create(*size, **_options(self, dtype, device), requires_grad=requires_grad)
-
-
-def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
+def new_zeros(self, *size, dtype=None, device=None, **rest):
     """`torchc.zeros` with this tensor's dtype and device as defaults."""
-    return _new(_C.zeros, self, size, dtype, device, requires_grad)
+    return _C.zeros(*size, **_options(self, dtype, device, **rest))
 
 
-def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
+def new_ones(self, *size, dtype=None, device=None, **rest):
     """`torchc.ones` with this tensor's dtype and device as defaults."""
-    return _new(_C.ones, self, size, dtype, device, requires_grad)
+    return _C.ones(*size, **_options(self, dtype, device, **rest))
 
 
-def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
+def new_empty(self, *size, dtype=None, device=None, **rest):
     """`torchc.empty` with this tensor's dtype and device as defaults."""
-    return _new(_C.empty, self, size, dtype, device, requires_grad)
+    return _C.empty(*size, **_options(self, dtype, device, **rest))
 
 
-def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad=False):
+def new_empty_strided(self, size, stride, dtype=None, device=None, **rest):
     """`torchc.empty_strided` with this tensor's dtype and device as defaults."""
-    return _C.empty_strided(
-        size, stride, **_options(self, dtype, device), requires_grad=requires_grad
-    )
+    return _C.empty_strided(size, stride, **_options(self, dtype, device, **rest))
 
 
 def apply_(self, callable):

@@ -1,6 +1,6 @@
 """Losses and normalisations of torch.nn.functional under the signatures that they have at the top of the package.
 
-`reduction` is a number there: 0 none, 1 mean, 2 sum.
+`reduction` is a number there: 0 none, 1 mean, 2 sum. Without one nothing is reduced, other than in nn.functional.
 """
 
 from torchc import _C
@@ -15,22 +15,29 @@ def _named(reduction) -> str:
     return _REDUCTIONS[reduction]
 
 
-def kl_div(input, target, reduction=1, *, log_target=False):
+def kl_div(input, target, reduction=0, *, log_target=False):
     """`nn.functional.kl_div`."""
     return F.kl_div(input, target, reduction=_named(reduction), log_target=log_target)
 
 
-def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
+    """`nn.functional.binary_cross_entropy_with_logits`."""
+    return F.binary_cross_entropy_with_logits(
+        input, target, weight, pos_weight=pos_weight, reduction=_named(reduction)
+    )
+
+
+def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     """`nn.functional.margin_ranking_loss`."""
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=_named(reduction))
 
 
-def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
+def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     """`nn.functional.hinge_embedding_loss`."""
     return F.hinge_embedding_loss(input, target, margin, reduction=_named(reduction))
 
 
-def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
+def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     """`nn.functional.cosine_embedding_loss`."""
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_named(reduction))
 
@@ -41,7 +48,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 
 
 def triplet_margin_loss(
-    anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1
+    anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0
 ):
     """`nn.functional.triplet_margin_loss`."""
     return F.triplet_margin_loss(
@@ -50,7 +57,7 @@ def triplet_margin_loss(
 
 
 def ctc_loss(
-    log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False
+    log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False
 ):
     """`nn.functional.ctc_loss`."""
     return F.ctc_loss(
@@ -118,5 +125,6 @@ def norm_except_dim(v, pow=2, dim=0):
     """The norms of the slices along `dim`, with dimensions of size 1; of everything for dim -1."""
     if dim == -1:
         return _C.norm(v, pow)
-    others = [i for i in range(v.dim()) if i != dim % v.dim()]
-    return _C.norm(v, pow, others, True) if others else v.abs()
+    if v.dim() < 2:
+        return _C.norm(v.unsqueeze(-1), pow, -1)
+    return _C.norm(v, pow, [i for i in range(v.dim()) if i != dim % v.dim()], True)

@@ -144,7 +144,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions"
         )
-    if p <= 0:
+    if not p > 0:
         raise RuntimeError(f"renorm: non-positive norm not supported, got p = {p}")
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")

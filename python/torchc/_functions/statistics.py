@@ -282,7 +282,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     return HistogramDD(hist, tuple(edges))
 
 
-def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """How many elements lie in each bin: (hist, bin_edges). See `histogramdd` for the arguments."""
     points = input.reshape(-1, 1)
     w = None if weight is None else weight.reshape(-1)

@@ -30,17 +30,22 @@ def vector_norm(x, p, dim, keepdim=False):
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    """The p-norm of x1 - x2 + eps along the last dimension."""
-    return vector_norm(x1 - x2 + eps, p, -1, keepdim)
+    """The p-norm of x1 - x2 + eps along the last dimension; half types round once, at the end."""
+    d = x1 - x2 + eps
+    if d.dtype in (_C.float16, _C.bfloat16):
+        return vector_norm(d.float(), p, -1, keepdim).to(d.dtype)
+    return vector_norm(d, p, -1, keepdim)
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`, the inputs broadcast."""
-    if not (x1.is_floating_point() and x2.is_floating_point()):
-        raise RuntimeError(
-            f"expected common dtype to be floating point, yet common dtype is {_C.promote_types(x1.dtype, x2.dtype)}"
-        )
     dtype = _C.promote_types(x1.dtype, x2.dtype)
+    if not dtype.is_floating_point:
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {dtype}"
+        )
+    if not eps >= 0:
+        raise RuntimeError(f"cosine_similarity(): expected eps of 0 or more, got {eps}")
     x1, x2 = _C.broadcast_tensors(x1.to(dtype), x2.to(dtype))
     norms = [vector_norm(x, 2, dim, True).clamp(min=eps) for x in (x1, x2)]
     return ((x1 / norms[0]) * (x2 / norms[1])).sum(dim)

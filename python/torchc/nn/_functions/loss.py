@@ -57,6 +57,11 @@ def _weighted(terms, weight, reduction: str, size):
     return _reduced(terms, reduction)
 
 
+def _pair(input, target):
+    """Both in one shape if their types differ: in the common type an operand of 0 dimensions then counts in full."""
+    return (input, target) if input.dtype is target.dtype else _C.broadcast_tensors(input, target)
+
+
 def _warn_of_sizes(name: str, input, target):
     if input.size() != target.size():
         warnings.warn(
@@ -147,8 +152,10 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     reduction = _reduction.resolve(reduction, size_average, reduce)
     _refuse_complex("mse", input, target)
     _warn_of_sizes("mse_loss", input, target)
+    size = input.size()
+    input, target = _pair(input, target)
     difference = input - target
-    return _weighted(difference * difference, weight, reduction, input.size())
+    return _weighted(difference * difference, weight, reduction, size)
 
 
 @single
@@ -156,7 +163,9 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     """Absolute difference of each pair of elements (broadcast), reduced."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
     _warn_of_sizes("l1_loss", input, target)
-    return _weighted((input - target).abs(), weight, reduction, input.size())
+    size = input.size()
+    input, target = _pair(input, target)
+    return _weighted((input - target).abs(), weight, reduction, size)
 
 
 @single
@@ -169,6 +178,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
         return l1_loss(input, target, reduction=reduction)
     _refuse_complex("smooth_l1", input, target)
     _warn_of_sizes("smooth_l1_loss", input, target)
+    input, target = _pair(input, target)
     difference = input - target  # squared as it is: |d| has no second derivative at 0
     d = difference.abs()
     terms = _C.where(d < beta, difference * difference * 0.5 / beta, d - 0.5 * beta)
