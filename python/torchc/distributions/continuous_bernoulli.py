@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from torchc import _C, special
+from torchc import _C
 from torchc.distributions import constraints
 from torchc.distributions._counts import _Trials
 from torchc.distributions.exp_family import ExponentialFamily
@@ -87,18 +87,25 @@ class ContinuousBernoulli(_Trials, ExponentialFamily):
     def cdf(self, value):
         """See Distribution."""
         self._validate_sample(value)
-        far, p, _ = self._parts()
-        power = (_C.xlogy(value, p) + special.xlog1py(1.0 - value, -p)).exp()
-        exact = (power + p - 1.0) / (2.0 * p - 1.0)
-        inside = _C.where(far, exact, value)
+        far, p, x = self._parts()
+        slope = p.log() - (-p).log1p()
+        exact = (value * slope).expm1() / slope.expm1()
+        # Bernoulli's polynomials.
+        slope, v = 2.0 * (2.0 * x).atanh(), value * (value - 1.0)
+        cubic = v * (2.0 * value - 1.0) / 12.0 + v * v / 24.0 * slope
+        inside = _C.where(far, exact, value + (v / 2.0 + cubic * slope) * slope)
         return _C.where(value <= 0.0, 0.0, _C.where(value >= 1.0, 1.0, inside))
 
     def icdf(self, value):
         """See Distribution."""
-        far, p, _ = self._parts()
-        rest = (-p).log1p()
-        exact = ((-p + value * (2.0 * p - 1.0)).log1p() - rest) / (p.log() - rest)
-        return _C.where(far, exact, value)
+        far, p, x = self._parts()
+        slope = p.log() - (-p).log1p()
+        exact = (value * slope.expm1()).log1p() / slope
+        slope = 2.0 * (2.0 * x).atanh()
+        z = value * slope.expm1()
+        rise = 1.0 + (0.5 + (1.0 / 6.0 + (1.0 / 24.0 + slope / 120.0) * slope) * slope) * slope
+        near = value * rise * (1.0 + (-0.5 + (1.0 / 3.0 + (-0.25 + 0.2 * z) * z) * z) * z)
+        return _C.where(far, exact, near)
 
     def entropy(self):
         """See Distribution."""
