@@ -207,6 +207,24 @@ def test_compiled_functions_draw_the_same() -> None:
         assert torch.equal(compiled(a), want)
 
 
+def test_shapes_without_numbers() -> None:
+    one = torch.ones(2, 3, device="meta")
+    for result in (
+        torch.poisson(one),
+        torch.binomial(one, one),
+        torch._standard_gamma(one),
+        torch._sample_dirichlet(one),
+        torch._standard_gamma_grad(one, one),
+        torch._dirichlet_grad(one, one, one),
+    ):
+        assert result.shape == (2, 3) and result.device.type == "meta"
+    for empty in (torch.empty(0), torch.empty(2, 0)):
+        assert torch._standard_gamma(empty).shape == empty.shape
+        assert torch._standard_gamma_grad(empty, empty).shape == empty.shape
+        assert torch.binomial(empty, empty).shape == empty.shape
+    assert torch._sample_dirichlet(torch.empty(0, 3)).shape == (0, 3)
+
+
 # ---- derivatives
 
 

@@ -15,7 +15,7 @@ from math import cos, pi
 from torchc import _C
 from torchc.autograd.function import Function
 
-_NAN = float("nan")
+_INF, _NAN = float("inf"), float("nan")
 _CHUNK = 1 << 13  # elements of which all nodes are in memory at once
 
 
@@ -33,22 +33,18 @@ def _rule(n: int, device):
             x -= value / slope
         nodes.append(0.5 * (1 + x))
         weights.append(1 / ((1 - x * x) * slope * slope))
-    return (
-        _C.tensor(nodes, dtype=_C.float64, device=device),
-        _C.tensor(weights, dtype=_C.float64, device=device),
+    return tuple(
+        _C.tensor(v, dtype=_C.float64, device=device).unsqueeze(-1) for v in (nodes, weights)
     )
 
 
-def _integral(integrand, knee, end, n):
-    """The integral of `integrand(s)` over [0, end], s in log distances from `knee` of [0, end]; columns (m, 1)."""
+def _piece(integrand, knee, length, n):
+    """The integral of `integrand(s)` from `knee` over `length`, which may be negative, in log distances from `knee`."""
     w, weights = _rule(n, knee.device)
-    total = 0.0
-    for sign, length in ((-1.0, knee), (1.0, end - knee)):
-        scale = length.log1p()
-        r = (w * scale).expm1()
-        values = integrand((knee + sign * r).clamp(min=0.0)) * (1.0 + r)
-        total = total + (values * weights).sum(-1, True) * scale
-    return total
+    scale = length.abs().log1p()
+    r = (w * scale).expm1()
+    values = integrand((knee + r.copysign(length)).clamp(min=0.0)) * (1.0 + r)
+    return (values * weights).sum(0) * scale
 
 
 def _end(phi, slope, start, most):
@@ -64,14 +60,24 @@ def _root_bound(linear, square, most):
     return 2.0 * most / (linear + (linear * linear + 4.0 * square * most).sqrt())
 
 
-def _columns(function, x, *parameters):
-    """`function` over columns (m, 1) of flat float64 tensors, some elements at a time."""
-    shape = x.shape
-    flat = [v.reshape(-1, 1) for v in (x, *parameters)]
-    parts = [
-        function(*(v[i : i + _CHUNK] for v in flat)) for i in range(0, max(x.numel(), 1), _CHUNK)
-    ]
-    return _C.cat(parts).reshape(shape)
+def _chunks(function, *parameters):
+    """`function` of flat float64 tensors, some elements at a time."""
+    count = parameters[0].numel()
+    parts = [function(*(v[i : i + _CHUNK] for v in parameters)) for i in range(0, count, _CHUNK)]
+    return _C.cat(parts)
+
+
+def _by_cases(cases, *parameters):
+    """Flat results: of each case (mask, function) the function of the parameters there; NaN where no mask holds."""
+    result = _C.full_like(parameters[0], _NAN)
+    if result.device.type == "meta":
+        return result
+    for mask, function in cases:
+        places = mask.nonzero().squeeze(-1)
+        if places.numel():
+            values = _chunks(function, *(p[places] for p in parameters))
+            result = result.index_copy(0, places, values)
+    return result
 
 
 # ---- gamma
@@ -89,21 +95,22 @@ def _gamma_series(a, x):
     return (x / a) * (weighted - (x.log() - (a + 1.0).digamma()) * total)
 
 
-def _gamma_below(a, x, gap, n, most):
+def _gamma_below(a, x, n, most):
     """t = x exp(-s): phi = a s - x (1 - exp(-s)), factor s + psi(a) - log x."""
+    gap = a.digamma() - x.log()
 
     def phi(s):
         return a * s + x * (-s).expm1()
 
-    rest = a - x
-    near = _root_bound(rest, x / 3.0, most)  # 1 - exp(-s) <= s - s^2 / 3 up to 1
+    near = _root_bound(a - x, x / 3.0, most)  # 1 - exp(-s) <= s - s^2 / 3 up to 1
     start = _C.where(near <= 1.0, near, (most + x) / a)
     end = _end(phi, lambda s: a - x * (-s).exp(), start, most)
-    return _integral(lambda s: (-phi(s)).exp() * (s + gap), _C.zeros_like(end), end, n)
+    return x * _piece(lambda s: (-phi(s)).exp() * (s + gap), _C.zeros_like(end), end, n)
 
 
-def _gamma_above(a, x, gap, n, most):
+def _gamma_above(a, x, n, most):
     """t = x exp(s): phi = x (exp(s) - 1) - a s, factor s + log x - psi(a)."""
+    gap = a.digamma() - x.log()
 
     def phi(s):
         return x * s.expm1() - a * s
@@ -112,26 +119,20 @@ def _gamma_above(a, x, gap, n, most):
     for _ in range(2):  # phi(s) = most is s = log(1 + (most + a s) / x), which falls from any bound
         start = start.minimum(((most + a * start) / x).log1p())
     end = _end(phi, lambda s: x * s.exp() - a, start, most)
-    return _integral(lambda s: (-phi(s)).exp() * (s - gap), _C.zeros_like(end), end, n)
+    return x * _piece(lambda s: (-phi(s)).exp() * (s - gap), _C.zeros_like(end), end, n)
 
 
-def _gamma(x, a, n, most):
-    good = (a > 0).logical_and(x > 0).logical_and(a < float("inf")).logical_and(x < float("inf"))
-    by_series = (a < 1.0).logical_and(x < 2.0)
-    plain = good.logical_and(by_series.logical_not())
-    b, y = _C.where(plain, a, 1.0), _C.where(plain, x, 1.0)
-    gap = b.digamma() - y.log()
-    below = gap > 0
-    low = _gamma_below(
-        _C.where(below, b, 2.0), _C.where(below, y, 1.0), _C.where(below, gap, 1.0), n, most
-    )
-    high = _gamma_above(
-        _C.where(below, 1.0, b), _C.where(below, 1.0, y), _C.where(below, -1.0, gap), n, most
-    )
-    value = y * _C.where(below, low, high)
-    small = good.logical_and(by_series)
-    series = _gamma_series(_C.where(small, a, 0.5), _C.where(small, x, 1.0))
-    return _C.where(small, series, _C.where(good, value, _NAN))
+def _gamma(a, x, n, most):
+    good = (a > 0).logical_and(x > 0).logical_and(a < _INF).logical_and(x < _INF)
+    series = good.logical_and(a < 1.0).logical_and(x < 2.0)
+    rest = good.logical_and(series.logical_not())
+    below = rest.logical_and(x.log() < a.digamma())
+    cases = [
+        (series, _gamma_series),
+        (below, lambda a, x: _gamma_below(a, x, n, most)),
+        (rest.logical_and(below.logical_not()), lambda a, x: _gamma_above(a, x, n, most)),
+    ]
+    return _by_cases(cases, a, x)
 
 
 def _precision(dtype):
@@ -161,7 +162,7 @@ def _standard_gamma_grad(self, output):
     def compute(shape, value):
         n, most = _precision(shape.dtype)
         a, x = _C.broadcast_tensors(shape.double(), value.double())
-        return _columns(lambda x, a: _gamma(x, a, n, most), x, a).to(shape.dtype)
+        return _gamma(a.reshape(-1), x.reshape(-1), n, most).to(shape.dtype).reshape(a.shape)
 
     return _Once.apply("_standard_gamma_grad", compute, self, output)
 
@@ -169,48 +170,60 @@ def _standard_gamma_grad(self, output):
 # ---- beta
 
 
-def _logit_side(a, b, x, y):
-    """phi and its slope where a variable x = 1 - y falls as x exp(-s) / (y + x exp(-s)), density x^a y^b in logits."""
-    both = a + b
+def _beta_side(x, a, b, below, bent, n, most):
+    """-(dF / da) / (f x (1 - x)) of beta numbers x of parameters a and b, by the integral below x or above it.
+
+    In logits a part v = 1 - w of x and 1 - x falls as v exp(-s) / D, D = w + v exp(-s), and the density is that part's
+    power p times the other's power q: phi = p s + (p + q) log D. `bent`: v is more than 1/2, at all elements.
+    """
+    y = 1.0 - x
+    gap = a.digamma() - (a + b).digamma() - x.log()
+    p, q, v, w = (a, b, x, y) if below else (b, a, y, x)
+    both = p + q
 
     def log_sum(s):
-        less = x * (-s).expm1()
+        less = v * (-s).expm1()
+        if not bent:
+            return less.log1p()
         far = less < -0.5
-        return _C.where(far, (y + x * (-s).exp()).log(), _C.where(far, 0.0, less).log1p())
+        return _C.where(far, (w + v * (-s).exp()).log(), _C.where(far, 0.0, less).log1p())
 
     def slope(s):
-        fallen = (-s).exp()
-        return a - both * (x * fallen / (y + x * fallen))
+        fallen = v * (-s).exp()
+        return p - both * (fallen / (w + fallen))
 
-    return log_sum, lambda s: a * s + both * log_sum(s), slope
+    def integrand(s):
+        logarithm = log_sum(s)
+        factor = gap + s + logarithm if below else -(gap + logarithm)
+        return (-(p * s + both * logarithm)).exp() * factor
+
+    # phi(s) >= p s + (p + q) log w, and up to 1/2 at least the parabola.
+    start = (most - both * w.log()) / p
+    near = _root_bound(p - both * v, both * v * w / 4.0, most)
+    start = _C.where(near < 0.5, near.minimum(start), start)
+    end = _end(lambda s: p * s + both * log_sum(s), slope, start, most)
+    if not bent:
+        return _piece(integrand, _C.zeros_like(end), end, n)
+    # The density bends where the parts are equal.
+    knee = (v.log() - w.log()).clamp(min=0.0).minimum(end)
+    return _piece(integrand, knee, end - knee, n) + _piece(integrand, knee, -knee, n)
 
 
 def _beta(x, a, total, n, most):
-    """-(dF / da) / (f x (1 - x)) of beta numbers x of parameters a and total - a."""
-    b, y = total - a, 1.0 - x
-    good = (x > 0).logical_and(y > 0).logical_and(a > 0).logical_and(b > 0)
-    a, b = _C.where(good, a, 1.0), _C.where(good, b, 1.0)
-    x, y = _C.where(good, x, 0.5), _C.where(good, y, 0.5)
-    gap = a.digamma() - (a + b).digamma() - x.log()
-    below = gap > 0
-    # Towards 0 where the sign's change is above x, else towards 1: there x and y change places.
-    p, q = _C.where(below, a, b), _C.where(below, b, a)
-    v, w = _C.where(below, x, y), _C.where(below, y, x)
-    log_sum, phi, slope = _logit_side(p, q, v, w)
-    # phi(s) >= p s + (p + q) log w, and up to 1/2 at least the parabola.
-    start = (most - (p + q) * w.log()) / p
-    near = _root_bound(p - (p + q) * v, (p + q) * v * w / 4.0, most)
-    start = _C.where(near < 0.5, near.minimum(start), start)
-    end = _end(phi, slope, start, most)
-    knee = (v.log() - w.log()).clamp(min=0.0).minimum(end)
-    sign = _C.where(below, 1.0, -1.0)
-    moving = _C.where(below, 1.0, 0.0)
-
-    def integrand(s):
-        # log t is log x - s - log_sum below, log x - log_sum above.
-        return (-phi(s)).exp() * sign * (gap + moving * s + log_sum(s))
-
-    return _C.where(good, _integral(integrand, knee, end, n), _NAN)
+    """d x / d a / (1 - x) of flat beta numbers."""
+    b = total - a
+    good = (x > 0).logical_and(x < 1).logical_and(a > 0).logical_and(b > 0)
+    below = x.log() < a.digamma() - total.digamma()
+    large = (x > 0.5) == below
+    cases = [
+        (
+            good.logical_and(below == side).logical_and(large == bent),
+            lambda x, a, b, side=side, bent=bent: x * _beta_side(x, a, b, side, bent, n, most),
+        )
+        for side in (True, False)
+        for bent in (True, False)
+    ]
+    return _by_cases(cases, x, a, b)
 
 
 def _dirichlet_grad(x, alpha, total):
@@ -222,7 +235,7 @@ def _dirichlet_grad(x, alpha, total):
     def compute(x, alpha, total):
         n, most = _precision(x.dtype)
         parts = _C.broadcast_tensors(x.double(), alpha.double(), total.double())
-        value = _columns(lambda x, a, t: x * _beta(x, a, t, n, most), *parts)
-        return value.to(x.dtype)
+        x, a, t = (v.reshape(-1) for v in parts)
+        return _beta(x, a, t, n, most).to(x.dtype).reshape(parts[0].shape)
 
     return _Once.apply("_dirichlet_grad", compute, x, alpha, total)
