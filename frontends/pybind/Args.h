@@ -86,6 +86,15 @@ double floatArg(PyObject *o);
 bool boolArg(PyObject *o);
 DType dtypeArg(PyObject *o);
 DeviceId deviceArg(PyObject *o);
+/// Of a function that makes tensors: without one, that of this thread's innermost `with device` or set_default_device.
+inline std::optional<DeviceId> newDeviceArg(PyObject *o) {
+  if (o && o != Py_None)
+    return deviceArg(o);
+  const ThreadModes &m = threadState.modes;
+  if (TORCHC_LIKELY(!m.deviceKind))
+    return std::nullopt;
+  return DeviceId{DeviceKind(m.deviceKind), m.deviceIndex};
+}
 std::string_view strArg(PyObject *o);
 inline OptGenerator generatorArg(PyObject *o) { return o && o != Py_None ? generatorOfObject(o) : OptGenerator(); }
 template <auto convert> auto optional(PyObject *o) -> std::optional<decltype(convert(o))> {

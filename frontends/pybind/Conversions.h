@@ -36,6 +36,11 @@ PyObject *fromDlpack(PyObject *, PyObject *o);
 /// Numbers of a tensor as nested lists.
 PyObject *toList(const Tensor &t);
 
+/// `with device:` of this thread.
+PyObject *enterDevice(PyObject *device, PyObject *);
+PyObject *exitDevice(PyObject *device, PyObject *);
+bool addDefaultDevice(PyObject *module);
+
 bool addBufferType(PyObject *module);
 PyObject *numpyMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw);
 PyObject *arrayMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw);

@@ -59,7 +59,7 @@ DataCall parseData(PyObject *module, const Signature &s, PyObject *const *args, 
 }
 
 Tensor moved(Tensor t, PyObject *device) {
-  std::optional<DeviceId> d = optional<deviceArg>(device);
+  std::optional<DeviceId> d = newDeviceArg(device);
   return d && uint8_t(d->kind) != t->device ? torchc::to(t, std::nullopt, d, false, false) : t;
 }
 
@@ -361,7 +361,7 @@ bool isDefaultLayout(PyObject *o) {
 
 bool addState(PyObject *module) {
   Ref generator(generatorObject(defaultGenerator()));
-  return addBufferType(module) && addLayouts(module) && PyModule_AddFunctions(module, functions) == 0 && generator &&
+  return addBufferType(module) && addDefaultDevice(module) && addLayouts(module) && PyModule_AddFunctions(module, functions) == 0 && generator &&
          PyModule_AddObjectRef(module, "default_generator", generator.get()) == 0;
 }
 

@@ -1,6 +1,7 @@
 // dtype, device, Size and Generator.
 #include "frontends/eager/Modes.h"
 #include "frontends/pybind/Args.h"
+#include "frontends/pybind/Conversions.h"
 #include <random>
 #include <structmember.h>
 
@@ -136,16 +137,32 @@ PyObject *deviceIndex(PyObject *o, void *) {
 PyObject *deviceReduce(PyObject *o, PyObject *) {
   return Py_BuildValue("O(N)", reinterpret_cast<PyObject *>(deviceType), deviceStr(o));
 }
-PyMethodDef deviceMethods[] = {{"__reduce__", deviceReduce, METH_NOARGS}, {}};
+PyObject *deviceCall(PyObject *o, PyObject *args, PyObject *kwargs) {
+  static const char *names[] = {"func", nullptr};
+  PyObject *function;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:device", const_cast<char **>(names), &function))
+    return nullptr;
+  return guarded([&] {
+    PyObject *both[] = {o, function};
+    return check(callPackage("torchc._extras", "_with_device", both, 2));
+  });
+}
+PyMethodDef deviceMethods[] = {{"__reduce__", deviceReduce, METH_NOARGS, nullptr},
+                               {"__enter__", enterDevice, METH_NOARGS, nullptr},
+                               {"__exit__", exitDevice, METH_VARARGS, nullptr},
+                               {}};
 PyGetSetDef deviceProperties[] = {{"type", deviceKind}, {"index", deviceIndex}, {}};
 PyType_Slot deviceSlots[] = {{Py_tp_new, reinterpret_cast<void *>(deviceNew)},
                              {Py_tp_repr, reinterpret_cast<void *>(deviceRepr)},
                              {Py_tp_str, reinterpret_cast<void *>(deviceStr)},
                              {Py_tp_richcompare, reinterpret_cast<void *>(deviceCompare)},
                              {Py_tp_hash, reinterpret_cast<void *>(deviceHash)},
+                             {Py_tp_call, reinterpret_cast<void *>(deviceCall)},
                              {Py_tp_methods, deviceMethods},
                              {Py_tp_getset, deviceProperties},
-                             {Py_tp_doc, const_cast<char *>("device(type, index=None)\n--\n\nWhere a tensor lives.")},
+                             {Py_tp_doc, const_cast<char *>("device(type, index=None)\n--\n\n"
+                                                            "Where a tensor lives. As a context or decorator: where "
+                                                            "this thread's new tensors are made.")},
                              {}};
 PyType_Spec deviceSpec = {"torchc.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                           deviceSlots};

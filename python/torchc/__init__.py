@@ -53,9 +53,9 @@ _EXTRAS = (
     "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled set_autocast_cpu_dtype "
     "set_autocast_cpu_enabled set_autocast_gpu_dtype "
     "_assert _check _check_index _check_type _check_value are_deterministic_algorithms_enabled frombuffer "
-    "get_default_device get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads "
+    "get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads "
     "is_deterministic_algorithms_warn_only_enabled is_nonzero is_storage is_warn_always_enabled "
-    "set_default_device set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision "
+    "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision "
     "set_flush_denormal set_num_interop_threads set_warn_always use_deterministic_algorithms"
 )
 _LAZY.update(_methods.FUNCTIONS)

@@ -21,7 +21,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     else:
         return _C.tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
-    converted = result.to(device=device or result.device, dtype=dtype or result.dtype)
+    device = device or _C._new_device() or result.device
+    converted = result.to(device=device, dtype=dtype or result.dtype)
     if copy is False and converted is not result:
         raise ValueError(f"can't alias a tensor of dtype {result.dtype} as {converted.dtype}.")
     if copy and converted is result:

@@ -12,7 +12,6 @@ __all__ = [
     "frombuffer",
     "get_autocast_cpu_dtype",
     "get_autocast_gpu_dtype",
-    "get_default_device",
     "get_deterministic_debug_mode",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
@@ -24,7 +23,6 @@ __all__ = [
     "set_autocast_cpu_dtype",
     "set_autocast_cpu_enabled",
     "set_autocast_gpu_dtype",
-    "set_default_device",
     "set_default_tensor_type",
     "set_deterministic_debug_mode",
     "set_float32_matmul_precision",
@@ -111,17 +109,16 @@ def set_num_interop_threads(num: int) -> None:
         raise RuntimeError("set_num_interop_threads(): expected a positive number of threads")
 
 
-def get_default_device():
-    """The CPU."""
-    return _C.device("cpu")
+def _with_device(device, function):
+    """`function` whose new tensors are made on the device: `@torch.device("meta")`."""
+    import functools
 
+    @functools.wraps(function)
+    def decorated(*args, **kwargs):
+        with device:
+            return function(*args, **kwargs)
 
-def set_default_device(device) -> None:
-    """Accepted for the CPU and None; raises NotImplementedError for others: pass device= instead."""
-    if device is not None and _C.device(device).type != "cpu":
-        raise NotImplementedError(
-            f"set_default_device({str(device)!r}): new tensors are made on the CPU unless device= says otherwise"
-        )
+    return decorated
 
 
 def set_default_tensor_type(t) -> None:

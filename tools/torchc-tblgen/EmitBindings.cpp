@@ -108,6 +108,11 @@ void emitSignature(const Spelling &s, size_t n, const ApiModel &a, raw_ostream &
                 takesOut(s, a) ? "true" : "false");
 }
 
+/// A function that makes tensors of nothing: the default device is where.
+bool makesTensors(const Spelling &s, const ApiModel &a) {
+  return !s.method && none_of(a.params, [](const Param &p) { return StringRef(p.type).starts_with("Tensor"); });
+}
+
 /// Converts the values of one overload, calls the C++ API and returns the result.
 void emitCall(const Spelling &s, const ApiModel &a, StringRef indent, raw_ostream &os) {
   std::string names, work;
@@ -116,6 +121,8 @@ void emitCall(const Spelling &s, const ApiModel &a, StringRef indent, raw_ostrea
     // Pieces, not dimensions: there may be more than 64.
     if (p.type == "int[]" && is_contained({"split_size", "split_sizes", "indices_or_sections"}, StringRef(p.name)))
       value = formatv("IntListArg(v, {0}, true)", i);
+    if (p.type == "Device?" && makesTensors(s, a))
+      value = formatv("newDeviceArg(v[{0}])", i);
     os << indent << formatv("auto a{0} = ", i);
     if (p.hasDefault && !absentIsNone(p.type))
       os << formatv("v[{0}] ? {1} : {2};\n", i, value, defaultValue(p));

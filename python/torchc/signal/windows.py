@@ -105,7 +105,7 @@ def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requ
     step = 2.0 * beta / o.span
     end = min(beta, -beta + (M - 1) * step)
     k = _C.linspace(-float(beta), float(end), M, dtype=o.dtype, device=o.device)
-    middle = _C.tensor(float(beta), dtype=o.dtype)
+    middle = _C.tensor(float(beta), dtype=o.dtype, device=o.device)
     return o.given(i0((middle * middle - k * k).clamp_min(0).sqrt()) / i0(middle))
 
 
