@@ -54,11 +54,12 @@ public:
   /// Is it this number, of whatever category?
   bool equals(int64_t v) const { return isFloat() || isComplex() ? d == double(v) && im == 0 : i == v && !wide; }
   uint64_t bits() const { return uint64_t(i); }
-  /// Attributes hold no complex numbers: Runtime error as toDouble(). A wide integer becomes a float but for uint64.
+  /// Attributes hold no complex numbers: Runtime error as toDouble(). A wide integer becomes a float.
   Attr attr() const {
     return isBool() ? Attr::boolean(i) : kind == DType::I64 && !wide ? Attr::integer(i) : Attr::number(toDouble());
   }
-  Attr attrFor(DType t) const { return wide && t == DType::U64 ? Attr::integer(i) : attr(); }
+  /// In an op that makes a `t` of it: as it is for uint64, refused for other integers.
+  Attr attrFor(DType t) const { return wide && isIntegral(t) ? Attr::integer(t == DType::U64 ? i : toInt()) : attr(); }
   static Scalar fromAttr(const Attr &a) {
     return a.tag == AttrTag::Float ? Scalar(a.f) : a.tag == AttrTag::Bool ? Scalar(a.i != 0) : Scalar(a.i);
   }

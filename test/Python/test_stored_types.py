@@ -261,6 +261,9 @@ def test_numbers_that_do_not_fit() -> None:
         (lambda: torch.full((1,), 2**16, dtype=torch.uint16), RuntimeError),
         (lambda: torch.full((1,), -1.5, dtype=torch.uint64), RuntimeError),
         (lambda: torch.full((1,), 2**63), RuntimeError),
+        (lambda: torch.tensor([True]) * 2**63, RuntimeError),
+        (lambda: torch.tensor([1]) * 2**63, RuntimeError),
+        (lambda: torch.arange(6).reshape(2, 3).t() * 2**63, RuntimeError),
         (lambda: torch.full((1,), 2**64, dtype=torch.uint64), RuntimeError),
         (lambda: torch.tensor([2**63]), ValueError),
         (lambda: int(x[1]), RuntimeError),
@@ -513,6 +516,12 @@ def test_files() -> None:
         assert y.dtype is x.dtype and y.tolist() == x.tolist() and y.stride() == x.stride()
     loaded["uint16"][1, 0] = 9
     assert loaded["uint16 part"][0, 0].item() == 9 == loaded["uint16 parameter"][1, 0].item()
+    raw = torch.arange(4, dtype=torch.uint8)  # storages of stored types are bytes
+    torch.save([raw, raw.view(torch.float8_e5m2), raw.view(torch.uint16)], file := io.BytesIO())
+    file.seek(0)
+    bytes_, small, wide = torch.load(file)
+    bytes_[1] = 0x3C
+    assert small[1].item() == 1.0 and wide.tolist() == [0x3C00, 0x0302]
 
 
 def test_a_file_of_pytorch() -> None:

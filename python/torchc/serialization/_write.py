@@ -49,7 +49,7 @@ class _Pickler(_Base):
     def __init__(self, file, protocol: int):
         super().__init__(file, protocol)
         self.tensors: dict[str, _C.Tensor] = {}  # by storage key: a tensor whose storage is written
-        self._keys: dict[int, tuple[str, Any]] = {}  # by identity: key and kind of storage
+        self._keys: dict[int, tuple[str, Any]] = {}  # by identity: key and dtype
 
     def persistent_id(self, obj):
         return obj.pid if isinstance(obj, _Storage) else None
@@ -85,14 +85,15 @@ class _Pickler(_Base):
 
     def _storage_of(self, tensor, location: str) -> _Storage:
         identity, nbytes = _C._storage_info(tensor)
-        kind = _BYTES if tensor.dtype in UNTYPED else _STORAGES[tensor.dtype]
-        key, written = self._keys.setdefault(identity, (str(len(self._keys)), kind))
-        if written is not kind:
+        dtype = _C.uint8 if tensor.dtype in UNTYPED else tensor.dtype  # of the storage
+        key, written = self._keys.setdefault(identity, (str(len(self._keys)), dtype))
+        if written is not dtype:
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types"
             )
         self.tensors[key] = tensor
-        count = nbytes if kind is _BYTES else nbytes // tensor.dtype.itemsize
+        kind = _BYTES if tensor.dtype in UNTYPED else _STORAGES[dtype]
+        count = nbytes // dtype.itemsize
         return _Storage(("storage", kind, key, location, count))
 
     def _plain(self, tensor, requires_grad: bool):
