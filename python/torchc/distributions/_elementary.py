@@ -7,6 +7,7 @@ from typing import Any
 
 from torchc import _C
 from torchc.distributions import constraints
+from torchc.distributions.utils import _sum_rightmost
 
 __all__ = [
     "AbsTransform",
@@ -22,11 +23,6 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
-
-
-def _sum_last(value, dims: int):
-    """The sum over the last dimensions."""
-    return value.sum(list(range(-dims, 0))) if dims else value
 
 
 _CACHE = ("_cache_size", "_pair", "domain", "codomain")
@@ -67,7 +63,7 @@ class Transform:
     @property
     def inv(self):
         """The inverse as a transform."""
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     def __call__(self, x):
         """The value at x."""
@@ -131,7 +127,7 @@ class Transform:
         return f"{type(self).__name__}()"
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     """The inverse of a transform."""
 
     def __init__(self, transform):
@@ -215,7 +211,7 @@ class ComposeTransform(Transform):
         values.append(y)
         total, have = 0, self.domain.event_dim
         for p, a, b in zip(self.parts, values[:-1], values[1:]):
-            total = total + _sum_last(p.log_abs_det_jacobian(a, b), have - p.domain.event_dim)
+            total = total + _sum_rightmost(p.log_abs_det_jacobian(a, b), have - p.domain.event_dim)
             have += p.codomain.event_dim - p.domain.event_dim
         return total
 
@@ -255,7 +251,7 @@ class IndependentTransform(Transform):
     def log_abs_det_jacobian(self, x, y):
         """See Transform."""
         inner = self.base_transform.log_abs_det_jacobian(x, y)
-        return _sum_last(inner, self.reinterpreted_batch_ndims)
+        return _sum_rightmost(inner, self.reinterpreted_batch_ndims)
 
     def forward_shape(self, shape):
         """See Transform."""
@@ -296,7 +292,7 @@ class AffineTransform(Transform):
             logarithm = self.scale.abs().log()
         else:
             logarithm = _C.full((), math.log(abs(self.scale)), dtype=x.dtype)
-        return _sum_last(logarithm.expand(x.shape), self.domain.event_dim)
+        return _sum_rightmost(logarithm.expand(x.shape), self.domain.event_dim)
 
     def forward_shape(self, shape):
         """See Transform."""

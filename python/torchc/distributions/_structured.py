@@ -6,8 +6,8 @@ import math
 
 from torchc import _C
 from torchc.distributions import constraints
-from torchc.distributions._elementary import Transform, _sum_last
-from torchc.distributions.utils import tril_matrix_to_vec, vec_to_tril_matrix
+from torchc.distributions._elementary import Transform
+from torchc.distributions.utils import _sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
 
 __all__ = [
     "CatTransform",
@@ -297,7 +297,7 @@ class CatTransform(_PartsTransform):
         terms = []
         for t, a, b in zip(self.transforms, self._split(x), self._split(y)):
             term = t.log_abs_det_jacobian(a, b)
-            terms.append(_sum_last(term, self.event_dim - t.event_dim))
+            terms.append(_sum_rightmost(term, self.event_dim - t.event_dim))
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
         dim += self.event_dim
         return _C.cat(terms, dim) if dim < 0 else sum(terms)

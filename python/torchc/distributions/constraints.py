@@ -89,7 +89,7 @@ class _Dependent(Constraint):
         raise ValueError("Cannot determine validity of dependent constraint")
 
 
-class dependent_property(property, _Dependent):
+class _DependentProperty(property, _Dependent):
     """A property that gives a set made of other parameters; on the class it is itself a dependent set."""
 
     def __init__(self, fn=None, *, is_discrete=NotImplemented, event_dim=NotImplemented):
@@ -98,7 +98,7 @@ class dependent_property(property, _Dependent):
 
     def __call__(self, fn):  # type: ignore[override]
         """The property of `fn`, for a decorator with arguments."""
-        return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
+        return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
 def is_dependent(constraint) -> bool:
@@ -403,6 +403,7 @@ class _Stack(_Parts):
         return _C.stack([c.check(part) for c, part in zip(self.cseq, parts)], self.dim)
 
 
+dependent_property = _DependentProperty
 independent = _IndependentConstraint
 integer_interval = _IntegerInterval
 greater_than = _GreaterThan

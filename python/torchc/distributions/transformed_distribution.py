@@ -13,12 +13,11 @@ from torchc.distributions._elementary import (
     ComposeTransform,
     ExpTransform,
     Transform,
-    _sum_last,
 )
 from torchc.distributions.continuous import Normal, Uniform, _LocationScale
 from torchc.distributions.discrete import Independent
 from torchc.distributions.distribution import Distribution
-from torchc.distributions.utils import broadcast_all
+from torchc.distributions.utils import _sum_rightmost, broadcast_all
 
 _PI, _LOG_PI, _LOG_2 = math.pi, math.log(math.pi), math.log(2)
 
@@ -112,9 +111,11 @@ class TransformedDistribution(Distribution):
         for t in reversed(self.transforms):
             x = t._inv_call(y)
             events += t.domain.event_dim - t.codomain.event_dim
-            total = total - _sum_last(t.log_abs_det_jacobian(x, y), events - t.domain.event_dim)
+            total = total - _sum_rightmost(
+                t.log_abs_det_jacobian(x, y), events - t.domain.event_dim
+            )
             y = x
-        return total + _sum_last(
+        return total + _sum_rightmost(
             self.base_dist.log_prob(y), events - len(self.base_dist.event_shape)
         )
 
@@ -186,6 +187,7 @@ class _Half(TransformedDistribution):
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
+    has_rsample = True
     _names = ("scale",)
 
     def __init__(self, scale, validate_args=None):

@@ -12,6 +12,7 @@ from torchc.distributions._elementary import (
     SoftplusTransform,
     TanhTransform,
     Transform,
+    _InverseTransform,
     identity_transform,
 )
 from torchc.distributions._structured import (
@@ -25,7 +26,9 @@ from torchc.distributions._structured import (
     StickBreakingTransform,
 )
 
+# Libraries on top ask for inverses by this name.
 __all__ = [
+    "_InverseTransform",
     "AbsTransform",
     "AffineTransform",
     "CatTransform",

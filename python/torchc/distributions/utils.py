@@ -64,6 +64,16 @@ def probs_to_logits(probs, is_binary: bool = False):
     return clamped.log() - (1 - clamped).log() if is_binary else clamped.log()
 
 
+def _sum_rightmost(value, dim: int):
+    """The sum over the last dimensions."""
+    return value.sum(list(range(-dim, 0))) if dim else value
+
+
+def _standard_normal(shape, dtype, device):
+    """Standard normal numbers."""
+    return _C.randn(shape, dtype=dtype, device=device)
+
+
 def one_of(probs, logits) -> None:
     """ValueError unless one of the two is given."""
     if (probs is None) == (logits is None):
