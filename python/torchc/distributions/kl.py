@@ -15,7 +15,7 @@ from torchc.distributions.distribution import EULER
 from torchc.distributions.exp_family import ExponentialFamily
 from torchc.distributions.gamma import Gamma
 from torchc.distributions.geometric import Geometric
-from torchc.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
+from torchc.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal, _distance
 from torchc.distributions.multivariate_normal import MultivariateNormal
 from torchc.distributions.pareto import Pareto
 from torchc.distributions.poisson import Poisson
@@ -243,16 +243,9 @@ def _to_low_rank(p, q):
     root = p._root if not low else _C.cat([p.cov_factor, p.cov_diag.sqrt().diag_embed()], -1)
     # The trace of q's precision with F F' is the sum of its distances of F's columns.
     wide = q._small_root.unsqueeze(-3), q.cov_factor.unsqueeze(-3), q.cov_diag.unsqueeze(-2)
-    trace = _distances(root.mT, *wide).sum(-1)
+    trace = _distance(root.mT, *wide).sum(-1)
     squares = trace + q._distance(q.loc - p.loc)
     return q._half_log_det() - p._half_log_det() + 0.5 * (squares - n)
-
-
-def _distances(gap, root, factor, diagonal):
-    inner = factor.mT @ (gap / diagonal).unsqueeze(-1)
-    root = root.expand(*inner.shape[:-2], *root.shape[-2:])
-    a = linalg.solve_triangular(root, inner, upper=False)
-    return (gap * gap / diagonal).sum(-1) - (a * a).sum((-2, -1))
 
 
 # ---- of other distributions

@@ -11,6 +11,14 @@ from torchc.functional import broadcast_shapes
 __all__ = ["LowRankMultivariateNormal"]
 
 
+def _distance(gap, root, factor, diagonal):
+    """gap' covariance^-1 gap of vectors, root the Cholesky factor of I + W' diag(1 / d) W."""
+    inner = factor.mT @ (gap / diagonal).unsqueeze(-1)
+    root = root.expand(*inner.shape[:-2], *root.shape[-2:])
+    a = linalg.solve_triangular(root, inner, upper=False)
+    return (gap * gap / diagonal).sum(-1) - (a * a).sum((-2, -1))
+
+
 class LowRankMultivariateNormal(Distribution):
     """Normal vectors (*, n) of the covariance W W' + diag(d), W = cov_factor (*, n, r), d = cov_diag (*, n).
 
@@ -103,12 +111,7 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc + (self.cov_factor @ x).squeeze(-1) + self.cov_diag.sqrt() * y
 
     def _distance(self, gap):
-        """gap' covariance^-1 gap of vectors."""
-        root = self._small_root
-        inner = self.cov_factor.mT @ (gap / self.cov_diag).unsqueeze(-1)
-        root = root.expand(*inner.shape[:-2], *root.shape[-2:])
-        a = linalg.solve_triangular(root, inner, upper=False)
-        return (gap * gap / self.cov_diag).sum(-1) - (a * a).sum((-2, -1))
+        return _distance(gap, self._small_root, self.cov_factor, self.cov_diag)
 
     def _half_log_det(self):
         diagonal = self._small_root.diagonal(0, -2, -1)
