@@ -45,7 +45,8 @@ PyMethodDef functions[] = {
     {"get_default_device", getDefault, METH_NOARGS,
      "get_default_device()\n--\n\nWhere this thread's new tensors are made unless device= says otherwise."},
     {"set_default_device", setDefault, METH_O,
-     "set_default_device(device, /)\n--\n\nWhere this thread's new tensors are made unless device= says otherwise; None: "
+     "set_default_device(device, /)\n--\n\nWhere this thread's new tensors are made unless device= says otherwise; "
+     "None: "
      "the CPU."},
     {"_new_device", chosen, METH_NOARGS, "The default device; None: the CPU."},
     {}};

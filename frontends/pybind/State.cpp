@@ -361,7 +361,8 @@ bool isDefaultLayout(PyObject *o) {
 
 bool addState(PyObject *module) {
   Ref generator(generatorObject(defaultGenerator()));
-  return addBufferType(module) && addDefaultDevice(module) && addLayouts(module) && PyModule_AddFunctions(module, functions) == 0 && generator &&
+  return addBufferType(module) && addDefaultDevice(module) && addLayouts(module) &&
+         PyModule_AddFunctions(module, functions) == 0 && generator &&
          PyModule_AddObjectRef(module, "default_generator", generator.get()) == 0;
 }
 

@@ -62,7 +62,14 @@ def test_makers_take_the_default(name):
 def test_what_follows_a_tensor_stays_where_it_is():
     x = torch.ones(2)
     with META:
-        for made in (torch.zeros_like(x), torch.rand_like(x), x.new_zeros(2), x.new_tensor([1.0]), x + 1, x.clone()):
+        for made in (
+            torch.zeros_like(x),
+            torch.rand_like(x),
+            x.new_zeros(2),
+            x.new_tensor([1.0]),
+            x + 1,
+            x.clone(),
+        ):
             assert made.device.type == "cpu"
         assert torch.tensor(x).device == META and torch.as_tensor(x).device == META
 

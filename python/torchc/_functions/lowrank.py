@@ -9,7 +9,7 @@ from torchc import _C, linalg
 
 def _range_of(A, q, niter):
     """q orthonormal columns that nearly span A's."""
-    Q = linalg.qr(A @ _C.randn((A.shape[-1], q), dtype=A.dtype))[0]
+    Q = linalg.qr(A @ _C.randn((A.shape[-1], q), dtype=A.dtype, device=A.device))[0]
     for _ in range(niter):
         Q = linalg.qr(A.mH @ Q)[0]
         Q = linalg.qr(A @ Q)[0]

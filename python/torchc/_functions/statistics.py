@@ -73,7 +73,9 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         warnings.warn("cov(): degrees of freedom is <= 0.", stacklevel=2)
     d = x - mean
     c = (d if w is None else d * w) @ _C.conj(d.mT)
-    c = c / (norm if isinstance(norm, _C.Tensor) else _C.full((), norm, dtype=x.dtype))
+    c = c / (
+        norm if isinstance(norm, _C.Tensor) else _C.full((), norm, dtype=x.dtype, device=x.device)
+    )
     return c.squeeze()
 
 
@@ -102,7 +104,7 @@ def _quantiles(op, input, q, dim, keepdim, interpolation, ignore_nan):
     if not isinstance(q, _C.Tensor):
         if not 0 <= q <= 1:
             raise RuntimeError(f"{op}() q must be in the range [0, 1] but got {q}")
-        q = _C.tensor(q, dtype=input.dtype)
+        q = _C.tensor(q, dtype=input.dtype, device=input.device)
     if input.dtype not in (_C.float32, _C.float64):
         raise RuntimeError(
             f"{op}() input tensor must be either float or double dtype, got {input.dtype}"
@@ -236,8 +238,8 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
             f"{input.dtype} and {weight.dtype}"
         )
     edges, counts = [], []
-    cell = _C.zeros(n, dtype=_C.int64)
-    inside = _C.ones(n, dtype=_C.bool)
+    cell = _C.zeros(n, dtype=_C.int64, device="cpu")
+    inside = _C.ones(n, dtype=_C.bool, device="cpu")
     for i, b in enumerate(bins):
         x = points[:, i].contiguous()
         if isinstance(b, _C.Tensor):
@@ -259,7 +261,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
             if b <= 0:
                 raise RuntimeError(f"{op}: bins must be > 0, but got {b} for dimension {i}")
             low, high = _bounds(op, x, None if range is None else range[2 * i : 2 * i + 2])
-            e = _C.linspace(low, high, b + 1, dtype=input.dtype)
+            e = _C.linspace(low, high, b + 1, dtype=input.dtype, device=input.device)
             # The bin by its width, corrected where rounding put it on the wrong side of an edge.
             guess = ((x - low) * (b / (high - low))).nan_to_num(0.0).clamp(0, b - 1).long()
             guess = guess - (x < e[guess]).long()
@@ -268,8 +270,12 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
         edges.append(e)
         counts.append(len(e) - 1)
         cell = cell * counts[-1] + place
-    w = _C.ones(n, dtype=input.dtype) if weight is None else weight.detach().reshape(-1)
-    hist = _C.zeros(math.prod(counts), dtype=input.dtype)
+    w = (
+        _C.ones(n, dtype=input.dtype, device=input.device)
+        if weight is None
+        else weight.detach().reshape(-1)
+    )
+    hist = _C.zeros(math.prod(counts), dtype=input.dtype, device=input.device)
     if hist.numel() and n:
         hist = hist.index_add(0, cell[inside], w[inside])
     hist = hist.reshape(counts)

@@ -36,7 +36,7 @@ def _transformed(name: str, x, shape, dtype, **options):
         raise NotImplementedError(f"fft: not implemented for tensors (input) on {x.device}")
     numpy = _numpy()
     if 0 in shape or 0 in x.shape:
-        return _C.empty(shape, dtype=dtype)
+        return _C.empty(shape, dtype=dtype, device="cpu")
     y = getattr(numpy.fft, name)(x.detach().numpy(), **options)
     # NumPy 1 computes in double precision always.
     wanted = numpy.dtype(str(dtype).rpartition(".")[2])

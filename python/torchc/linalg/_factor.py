@@ -131,7 +131,7 @@ class _Lu(Function):
 def lower_part(LU):
     """L, with ones on the diagonal, of a matrix that holds both factors."""
     k = min(LU.shape[-2:])
-    return LU[..., :, :k].tril(-1) + _C.eye(LU.shape[-2], k, dtype=LU.dtype)
+    return LU[..., :, :k].tril(-1) + _C.eye(LU.shape[-2], k, dtype=LU.dtype, device=LU.device)
 
 
 def upper_part(LU):
@@ -153,7 +153,7 @@ def row_order(pivots, m):
     batch, k = math.prod(pivots.shape[:-1]), pivots.shape[-1]
     rows = pivots.reshape(batch, k)
     if batch > 8:  # exchange by exchange for the whole batch
-        order = _C.arange(m).expand(batch, m).clone()
+        order = _C.arange(m, device="cpu").expand(batch, m).clone()
         for i in range(k):
             other = rows[:, i : i + 1].long() - 1
             here, there = order[:, i : i + 1].clone(), order.gather(1, other)
@@ -166,13 +166,13 @@ def row_order(pivots, m):
         for i, p in enumerate(row):
             order[i], order[p - 1] = order[p - 1], order[i]
         orders.append(order)
-    return _C.tensor(orders, dtype=_C.int64).reshape(*pivots.shape[:-1], m)
+    return _C.tensor(orders, dtype=_C.int64, device="cpu").reshape(*pivots.shape[:-1], m)
 
 
 def permutation(pivots, m, dtype):
     """P of P L U = A from getrf's pivots: (*, m, m). Raises RuntimeError for pivots outside of 1 to m."""
     index = row_order(pivots, m)
-    return (index.unsqueeze(-2) == _C.arange(m).unsqueeze(-1)).to(dtype)
+    return (index.unsqueeze(-2) == _C.arange(m, device="cpu").unsqueeze(-1)).to(dtype)
 
 
 LuFactor = named("linalg_lu_factor", "LU pivots")
@@ -236,7 +236,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         raise ValueError(
             f"Expected LU_pivots to have shape {expected} but got {list(LU_pivots.shape)} instead."
         )
-    none = _C.empty(0, dtype=LU_data.dtype)
+    none = _C.empty(0, dtype=LU_data.dtype, device=LU_data.device)
     P = permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
     parts = (lower_part(LU_data), upper_part(LU_data)) if unpack_data else (none, none)
     return exact_all(LuUnpack, (P, *parts), out)
@@ -258,7 +258,7 @@ class _Qr(Function):
         Q = (
             kernels.orgqr(packed, tau)
             if n
-            else _C.eye(m, m if complete else 0, dtype=A.dtype)
+            else _C.eye(m, m if complete else 0, dtype=A.dtype, device=A.device)
             .expand(*A.shape[:-2], m, m if complete else 0)
             .clone()
         )
@@ -299,7 +299,7 @@ def qr(A, mode="reduced", *, out=None):
         Q, R = _Qr.apply(A[..., :m], False)
         R = _C.cat([R, Q.mH @ A[..., m:]], -1)
     if mode == "r":
-        Q = _C.empty(0, dtype=A.dtype)
+        Q = _C.empty(0, dtype=A.dtype, device=A.device)
     return exact_all(Qr, (Q, R), out)
 
 
@@ -323,7 +323,7 @@ class _Eigh(Function):
         if g_vectors is None:
             return None if g_values is None else (V * g_values.unsqueeze(-2)) @ V.mH
         gaps = L.unsqueeze(-2) - L.unsqueeze(-1)
-        diagonal = _C.eye(L.shape[-1], dtype=_C.bool)
+        diagonal = _C.eye(L.shape[-1], dtype=_C.bool, device="cpu")
         inner = _C.where(diagonal, 0.0, V.mH @ g_vectors / _C.where(diagonal, 1.0, gaps))
         if g_values is not None:
             inner = inner + g_values.diag_embed()
@@ -388,7 +388,7 @@ class _Eig(Function):
         else:
             M = V.mH @ g_vectors
             M = M - V.mH @ (V * M.diagonal(0, -2, -1).real.unsqueeze(-2))
-            diagonal = _C.eye(L.shape[-1], dtype=_C.bool)
+            diagonal = _C.eye(L.shape[-1], dtype=_C.bool, device="cpu")
             gaps = (L.unsqueeze(-2) - L.unsqueeze(-1)).conj()
             inner = _C.where(diagonal, 0.0, M) / _C.where(diagonal, 1.0, gaps)
             inner = (inner if g_values is None else inner + g_values.diag_embed()) @ V.mH
@@ -460,7 +460,7 @@ class _Svd(Function):
         m, n = U.shape[-2], Vh.shape[-1]
         squares = S * S
         gaps = squares.unsqueeze(-2) - squares.unsqueeze(-1)
-        diagonal = _C.eye(k, dtype=_C.bool)
+        diagonal = _C.eye(k, dtype=_C.bool, device="cpu")
         gaps = _C.where(diagonal, 1.0, gaps)
         inner = S.new_zeros(S.shape).diag_embed() if gS is None else gS.diag_embed()
         phases = None  # of complex vectors: only U's minus V's has a meaning

@@ -14,7 +14,7 @@ from torchc.linalg._lapack import Each, call, library
 def columns(A):
     """A copy of the matrices whose rows are A's columns."""
     turned = A.detach().mT
-    return _C.empty(turned.shape, dtype=turned.dtype).copy_(turned)
+    return _C.empty(turned.shape, dtype=turned.dtype, device=turned.device).copy_(turned)
 
 
 def batch_of(A) -> int:
@@ -23,7 +23,7 @@ def batch_of(A) -> int:
 
 
 def _empty(A, *shape, dtype=None):
-    return _C.empty((*A.shape[:-2], *shape), dtype=dtype or A.dtype)
+    return _C.empty((*A.shape[:-2], *shape), dtype=dtype or A.dtype, device="cpu")
 
 
 def _infos(info, A):
@@ -31,7 +31,7 @@ def _infos(info, A):
 
 
 def _none(A):
-    return _C.zeros(A.shape[:-2], dtype=_C.int32)
+    return _C.zeros(A.shape[:-2], dtype=_C.int32, device="cpu")
 
 
 def getrf(A):
@@ -175,7 +175,7 @@ def gesdd(A, full=False, vectors=True):
     a, batch = columns(A), batch_of(A)
     s = _empty(A, k, dtype=A.dtype.to_real())
     if not vectors:
-        u = vt = _C.empty(0, dtype=A.dtype)  # not written
+        u = vt = _C.empty(0, dtype=A.dtype, device=A.device)  # not written
         form, rows, places = b"N", n, (Each(u, batch), Each(vt, batch))
     else:
         u = _empty(A, m if full else k, m)
@@ -187,7 +187,7 @@ def gesdd(A, full=False, vectors=True):
         )
     if not a.numel():
         for x in (u, vt) if vectors else ():
-            x.copy_(_C.eye(*x.shape[-2:], dtype=A.dtype).expand(x.shape))
+            x.copy_(_C.eye(*x.shape[-2:], dtype=A.dtype, device=A.device).expand(x.shape))
         return (u.mT, s, vt.mT, _none(A)) if vectors else (u, s, vt, _none(A))
     reals = k * max(5 * k + 7, 2 * max(m, n) + 2 * k + 1)
     info = call(
@@ -240,11 +240,11 @@ def least_squares(A, B, rcond, driver):
     m, n = A.shape[-2:]
     k, batch, rows = B.shape[-1], batch_of(A), max(A.shape[-2:])
     a = columns(A)
-    b = _C.zeros((*A.shape[:-2], k, rows), dtype=A.dtype)
+    b = _C.zeros((*A.shape[:-2], k, rows), dtype=A.dtype, device=A.device)
     b[..., :m].copy_(B.detach().mT)
     if driver in ("gelsd", "gelss"):
         check_finite("linalg.lstsq", A)
-    ranks = _C.zeros(A.shape[:-2], dtype=library().index_dtype)
+    ranks = _C.zeros(A.shape[:-2], dtype=library().index_dtype, device="cpu")
     values = _empty(A, min(m, n), dtype=A.dtype.to_real())
     if not a.numel() or not b.numel():
         return b.mT, ranks.long(), values, _none(A)
@@ -252,7 +252,7 @@ def least_squares(A, B, rcond, driver):
     if driver == "gels":
         info = call("gels", A.dtype, batch, b"N", *common, workspaces=1)
     elif driver == "gelsy":
-        free = _C.zeros((*A.shape[:-2], n), dtype=library().index_dtype)
+        free = _C.zeros((*A.shape[:-2], n), dtype=library().index_dtype, device="cpu")
         info = call(
             "gelsy",
             A.dtype,

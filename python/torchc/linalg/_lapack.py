@@ -130,7 +130,7 @@ def call(name: str, dtype, batch: int, *args, workspaces=0, reals=0, integers=0,
     Raises RuntimeError when LAPACK says that an argument is wrong.
     """
     if not batch:
-        return _C.empty(0, dtype=_C.int32)
+        return _C.empty(0, dtype=_C.int32, device="cpu")
     found = library()
     function = found.routine(letter(dtype), name)
     address = ctypes.cast(function, ctypes.c_void_p).value

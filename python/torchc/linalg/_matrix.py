@@ -70,7 +70,9 @@ def matrix_power(A, n, *, out=None):
         check_square("linalg.matrix_power", A)
         A, n = inv(A), -n
     if n == 0 and A.dim() > 1:  # a constant, but one whose gradient is 0
-        return exact(_C.where(_C.zeros((), dtype=_C.bool), A, _C.matrix_power(A, 0)), out)
+        return exact(
+            _C.where(_C.zeros((), dtype=_C.bool, device="cpu"), A, _C.matrix_power(A, 0)), out
+        )
     return exact(_C.matrix_power(A, n), out)
 
 
@@ -98,7 +100,7 @@ def matrix_exp(A):
     halvings = _C.where(size > _PADE_LIMIT, (size / _PADE_LIMIT).log2().ceil(), 0.0)
     most = halvings.amax()
     X = A * _C.exp2(-halvings)[..., None, None]
-    eye = _C.eye(A.shape[-1], dtype=A.dtype)
+    eye = _C.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     b = [c / _PADE[0] for c in _PADE]
     X2 = X @ X
     X4 = X2 @ X2
@@ -142,7 +144,7 @@ def polar(A, *, out=None):
 
 def _reflected(A, tau, C, order):
     """C (*, m, k) after the reflections I - tau[i] v[i] v[i]^H, in this order."""
-    V = A.tril(-1) + _C.eye(*A.shape[-2:], dtype=A.dtype)
+    V = A.tril(-1) + _C.eye(*A.shape[-2:], dtype=A.dtype, device=A.device)
     for i in order:
         v = V[..., :, i : i + 1]
         C = C - tau[..., i : i + 1, None] * (v @ (v.mH @ C))
@@ -166,7 +168,7 @@ def householder_product(A, tau, *, out=None):
         )
     if not (_C.is_grad_enabled() and (A.requires_grad or tau.requires_grad)):
         return given(kernels.orgqr(A, tau), out)
-    start = _C.eye(m, n, dtype=A.dtype).expand(A.shape)
+    start = _C.eye(m, n, dtype=A.dtype, device=A.device).expand(A.shape)
     return given(_reflected(A, tau, start, reversed(range(tau.shape[-1]))), out)
 
 

@@ -36,7 +36,7 @@ def cholesky_solve(B, L, upper=False, *, out=None):
 def cholesky_inverse(L, upper=False, *, out=None):
     """The inverse of the matrix whose Cholesky factor is L (*, n, n), or U with `upper`."""
     check_square("cholesky_inverse", L, "L")
-    eye = _C.eye(L.shape[-1], dtype=L.dtype)
+    eye = _C.eye(L.shape[-1], dtype=L.dtype, device=L.device)
     return given(cholesky_solve(eye.expand(L.shape), L, upper), out)
 
 
@@ -93,7 +93,10 @@ def svd(input, some=True, compute_uv=True, *, out=None):
     V = Vh.mH
     if not compute_uv:
         m, n = input.shape[-2:]
-        U, V = (_C.zeros((*input.shape[:-2], k, k), dtype=input.dtype) for k in (m, n))
+        U, V = (
+            _C.zeros((*input.shape[:-2], k, k), dtype=input.dtype, device=input.device)
+            for k in (m, n)
+        )
     return given_all(OldSvd, (U, S, V), out)
 
 

@@ -117,7 +117,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
         atol, rtol = tol, 0.0
     _check_tolerances(op, atol, rtol)
     if 0 in A.shape[-2:]:
-        return given(_C.zeros(A.shape[:-2], dtype=_C.int64), out)
+        return given(_C.zeros(A.shape[:-2], dtype=_C.int64, device="cpu"), out)
     A = A.detach()
     sizes = eigvalsh(A).abs() if hermitian else svdvals(A)
     limit = _limit(atol, rtol, A, sizes.amax(-1))
@@ -134,7 +134,7 @@ def cond(A, p=None, *, out=None):
     check_matrix(op, A)
     if p is None or p in (2, -2):
         if 0 in A.shape[-2:]:
-            return given(_C.zeros(A.shape[:-2], dtype=A.dtype.to_real()), out)
+            return given(_C.zeros(A.shape[:-2], dtype=A.dtype.to_real(), device=A.device), out)
         S = svdvals(A)
         large, small = S[..., 0], S[..., -1]
         return given(small / large if p == -2 else large / small, out)
@@ -142,7 +142,7 @@ def cond(A, p=None, *, out=None):
         raise RuntimeError(f"{op} got an invalid norm type: {p}")
     check_square(op, A)
     if 0 in A.shape[-2:]:
-        return given(_C.zeros(A.shape[:-2], dtype=A.dtype.to_real()), out)
+        return given(_C.zeros(A.shape[:-2], dtype=A.dtype.to_real(), device=A.device), out)
     if p == "nuc":
         S = svdvals(A)
         return given(S.sum(-1) * (1.0 / S).sum(-1), out)
@@ -214,12 +214,12 @@ def lstsq(A, B, rcond=None, *, driver=None, out=None):
     X, rank, values = _LeastSquares.apply(A, b, rcond, driver)
     full = driver == "gels" or bool((rank == n).all())
     if driver == "gelsy" or m <= n or not full:
-        residuals = _C.empty(0, dtype=A.dtype.to_real())
+        residuals = _C.empty(0, dtype=A.dtype.to_real(), device=A.device)
     else:
         rest = A @ X - b
         residuals = (rest * rest.conj()).real.sum(-2)
     if driver == "gels":
-        rank = _C.empty(0, dtype=_C.int64)
+        rank = _C.empty(0, dtype=_C.int64, device="cpu")
     if driver not in ("gelsd", "gelss"):
-        values = _C.empty(0, dtype=A.dtype.to_real())
+        values = _C.empty(0, dtype=A.dtype.to_real(), device=A.device)
     return given_all(Lstsq, (X.squeeze(-1) if vector else X, residuals, rank, values), out)

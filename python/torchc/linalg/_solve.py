@@ -192,7 +192,9 @@ class _Inverse(Function):
     @staticmethod
     def forward(ctx, A):
         LU, pivots, info = kernels.getrf(A)
-        X = kernels.getrs(LU, pivots, _C.eye(A.shape[-1], dtype=A.dtype).expand(A.shape))
+        X = kernels.getrs(
+            LU, pivots, _C.eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape)
+        )
         ctx.save_for_backward(X)
         ctx.mark_non_differentiable(info)
         return X, info
@@ -266,7 +268,7 @@ def tensorsolve(A, B, dims=None, *, out=None):
 def _diagonal_of_lu(A):
     """U's diagonal, and the sign of the permutation: every row exchange changes it."""
     LU, pivots, _ = kernels.getrf(A)
-    places = _C.arange(1, A.shape[-1] + 1, dtype=_C.int32)
+    places = _C.arange(1, A.shape[-1] + 1, dtype=_C.int32, device="cpu")
     odd = (pivots != places).sum(-1) % 2
     return LU.diagonal(0, -2, -1), (1 - 2 * odd).to(A.dtype)
 
@@ -315,7 +317,7 @@ def _cofactors(A):
     U, S, Vh = svd(A, False)
     n = S.shape[-1]
     # Every product of all values but one, without a division.
-    others = _C.where(_C.eye(n, dtype=_C.bool), 1.0, S.unsqueeze(-2)).prod(-1)
+    others = _C.where(_C.eye(n, dtype=_C.bool, device="cpu"), 1.0, S.unsqueeze(-2)).prod(-1)
     sign = (det(U) * det(Vh)).conj()
     return sign[..., None, None] * ((U * others.unsqueeze(-2)) @ Vh)
 

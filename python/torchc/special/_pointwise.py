@@ -81,7 +81,7 @@ def xlog1py(input, other, *, out=None):
     if not dtype.is_floating_point:
         dtype = _C.get_default_dtype()
     input, other = (
-        v.to(dtype) if isinstance(v, _C.Tensor) else _C.tensor(v, dtype=dtype)
+        v.to(dtype) if isinstance(v, _C.Tensor) else _C.tensor(v, dtype=dtype, device="cpu")
         for v in (input, other)
     )
     zero = (input == 0) & (other == other)

@@ -59,7 +59,9 @@ def pair(op, a, b, halves=False):
         raise TypeError(f"{op}(): expected at least one argument to be a tensor, got two numbers")
     dtype = checked(op, real_type(a, b), halves)
     a, b = (
-        x.double() if isinstance(x, _C.Tensor) else _C.tensor(float(x), dtype=_C.float64)
+        x.double()
+        if isinstance(x, _C.Tensor)
+        else _C.tensor(float(x), dtype=_C.float64, device="cpu")
         for x in (a, b)
     )
     a, b = _C.broadcast_tensors([a, b])

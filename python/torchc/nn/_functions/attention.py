@@ -49,7 +49,7 @@ def _additive(mask, name: str, dtype):
         return mask
     if mask.dtype is not _C.bool:
         raise RuntimeError(f"only bool and floating types of {name} are supported")
-    return _C.zeros(mask.shape, dtype=dtype).masked_fill(mask, -math.inf)
+    return _C.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, -math.inf)
 
 
 def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads) -> bool:

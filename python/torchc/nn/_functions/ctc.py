@@ -35,13 +35,13 @@ def _sequence_loss(log_probs, labels: list[int], blank: int):
     for label in labels:
         extended += [label, blank]
     states, dtype = len(extended), log_probs.dtype
-    emitted = log_probs.index_select(1, _C.tensor(extended))
-    lowest = _C.full((states,), -math.inf, dtype=dtype)
+    emitted = log_probs.index_select(1, _C.tensor(extended, device=log_probs.device))
+    lowest = _C.full((states,), -math.inf, dtype=dtype, device=log_probs.device)
     skips = [
         i >= 2 and extended[i] != blank and extended[i] != extended[i - 2] for i in range(states)
     ]
-    allowed = _C.tensor(skips)
-    start = _C.tensor([i < 2 for i in range(states)])
+    allowed = _C.tensor(skips, device=log_probs.device)
+    start = _C.tensor([i < 2 for i in range(states)], device=log_probs.device)
     alpha = _C.where(start, emitted[0], lowest)
     for t in range(1, log_probs.size(0)):
         one = _C.cat([lowest[:1], alpha[:-1]])
@@ -111,14 +111,16 @@ def ctc(log_probs, targets, input_lengths, target_lengths, blank, reduction, zer
         part = log_probs[: times[n], n]
         if times[n] == 0:
             value = 0.0 if targets_of[n] == 0 else math.inf
-            losses.append(_C.full((), value, dtype=log_probs.dtype))
+            losses.append(_C.full((), value, dtype=log_probs.dtype, device=log_probs.device))
         else:
             losses.append(_sequence_loss(part, labels[n][: targets_of[n]], blank))
     loss = _C.stack(losses)
     if zero_infinity:
         loss = _C.where(loss == math.inf, _C.zeros_like(loss), loss)
     if reduction == "mean":
-        sizes = _C.tensor([max(1, n) for n in targets_of], dtype=loss.dtype)
+        sizes = _C.tensor(
+            [max(1, n) for n in targets_of], dtype=loss.dtype, device=log_probs.device
+        )
         return (loss / sizes).mean()
     if reduction == "sum":
         return loss.sum()

@@ -19,8 +19,8 @@ def one_hot(tensor, num_classes=-1):
 def _renorm(weight, indices, max_norm, norm_type):
     """Shortens the rows of `weight` that `indices` name to `max_norm`, in place."""
     norms = vector_norm(weight, norm_type, 1, True)
-    named = _C.zeros(weight.size(0), dtype=_C.int64).index_add(
-        0, indices.reshape(-1), _C.ones(indices.numel(), dtype=_C.int64)
+    named = _C.zeros(weight.size(0), dtype=_C.int64, device=weight.device).index_add(
+        0, indices.reshape(-1), _C.ones(indices.numel(), dtype=_C.int64, device=indices.device)
     )
     long = (norms > max_norm) & (named > 0).unsqueeze(1)
     weight.copy_(_C.where(long, weight * (max_norm / (norms + 1e-7)), weight))
@@ -80,10 +80,10 @@ def embedding(
 
 def _with_gradient_factor(rows, flat, weight, padding_idx, by_frequency):
     """`rows` whose gradient is multiplied by a factor per row: the same values, two paths of which one records."""
-    factor = _C.ones(flat.numel(), dtype=rows.dtype)
+    factor = _C.ones(flat.numel(), dtype=rows.dtype, device=flat.device)
     if by_frequency:
-        counts = _C.zeros(weight.size(0), dtype=_C.int64).index_add(
-            0, flat, _C.ones(flat.numel(), dtype=_C.int64)
+        counts = _C.zeros(weight.size(0), dtype=_C.int64, device=weight.device).index_add(
+            0, flat, _C.ones(flat.numel(), dtype=_C.int64, device=flat.device)
         )
         factor = factor / counts.index_select(0, flat).to(rows.dtype)
     if padding_idx is not None:
@@ -137,7 +137,7 @@ def embedding_bag(
         part = rows[begin:end]
         if used is not None:
             kept = [i for i, flag in enumerate(used[begin:end].tolist()) if flag]
-            part = part.index_select(0, _C.tensor(kept, dtype=_C.int64))
+            part = part.index_select(0, _C.tensor(kept, dtype=_C.int64, device=part.device))
         if part.size(0) == 0:
             bags.append(rows.new_zeros(rows.size(1)))
         elif mode == "max":

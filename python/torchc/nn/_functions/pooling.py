@@ -272,11 +272,11 @@ def _fractional(n, input, kernel_size, output_size, output_ratio, return_indices
     planes = input.reshape(-1, *spatial)
     if samples is None:
         lead = (1, input.size(0)) if input.dim() == n + 1 else tuple(input.shape[:2])
-        samples = _C.rand(*lead, n, dtype=input.dtype)
+        samples = _C.rand(*lead, n, dtype=input.dtype, device=input.device)
     # An input without batch dimension takes the first sample's numbers.
     draws = samples.reshape(-1, n)[: planes.size(0)].tolist()
     index = [_window_indices(draw, spatial, goal, kernel) for draw in draws]
-    places = _C.tensor(index, dtype=_C.int64)  # [plane, window, tap]
+    places = _C.tensor(index, dtype=_C.int64, device="cpu")  # [plane, window, tap]
     windows = planes.flatten(1).gather(1, places.flatten(1)).reshape(places.shape)
     values, taps = windows.max(2)
     shape = (*input.shape[:-n], *goal)
