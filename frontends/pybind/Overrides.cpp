@@ -272,7 +272,7 @@ PyObject *ofFunction(PyObject *o, void *name) {
 PyObject *functionModule(PyObject *o, void *) { return Py_NewRef(functionOf(o)->module); }
 PyObject *wrappedFunction(PyObject *o, void *) { return Py_NewRef(functionOf(o)->function); }
 PyObject *reprFunction(PyObject *o) { return PyObject_Repr(functionOf(o)->function); }
-/// Pickled by name.
+/// Pickled by name, copied as itself.
 PyObject *reduceFunction(PyObject *o, PyObject *) { return ofFunction(o, const_cast<char *>("__qualname__")); }
 
 PyGetSetDef functionAttributes[] = {{"__doc__", ofFunction, nullptr, nullptr, const_cast<char *>("__doc__")},
@@ -281,7 +281,11 @@ PyGetSetDef functionAttributes[] = {{"__doc__", ofFunction, nullptr, nullptr, co
                                     {"__module__", functionModule},
                                     {"__wrapped__", wrappedFunction},
                                     {}};
-PyMethodDef functionMethods[] = {{"__reduce__", reduceFunction, METH_NOARGS, nullptr}, {}};
+PyObject *copyFunction(PyObject *o, PyObject *) { return Py_NewRef(o); }
+PyMethodDef functionMethods[] = {{"__reduce__", reduceFunction, METH_NOARGS, nullptr},
+                                 {"__copy__", copyFunction, METH_NOARGS, nullptr},
+                                 {"__deepcopy__", copyFunction, METH_O, nullptr},
+                                 {}};
 PyMemberDef functionMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY},
                                  {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weakRefs), READONLY},
                                  {}};

@@ -86,14 +86,6 @@ def test_all_and_any_over_no_dimensions(dtype):
     assert x.tolist() == torch.tensor([[2, 0], [1, 1]]).to(dtype).tolist()
 
 
-def test_trapezoids_of_small_integers():
-    y = [100, 100, 3]
-    for dtype in (torch.int8, torch.uint8, torch.int16, torch.int64):
-        x = torch.tensor(y, dtype=dtype)
-        assert torch.trapezoid(x).item() == 151.5
-        assert torch.cumulative_trapezoid(x, dx=-2).tolist() == [-200, -303]
-
-
 def test_norms_along_a_vector():
     x = torch.tensor([3.0, -4.0])
     assert torch.norm_except_dim(x, 0, 0).tolist() == [1, 1]
@@ -116,13 +108,11 @@ def test_places_of_a_number():
     _refuses(lambda: x.index_add(0, torch.tensor([0, 0]), torch.ones(2)), RuntimeError)
 
 
-def test_places_of_take_along_dim_don_t_count_from_the_end():
+def test_places_of_take_along_dim_count_from_the_end():
     x = torch.arange(4.0)
-    for call in (
-        lambda: torch.take_along_dim(x, torch.tensor([-1]), 0),
-        lambda: torch.take_along_dim(x, torch.tensor([-1])),
-    ):
-        _refuses(call, RuntimeError, "-1", "4")
+    assert torch.take_along_dim(x, torch.tensor([-1]), 0).tolist() == [3]
+    assert torch.take_along_dim(x, torch.tensor([-4])).tolist() == [0]
+    _refuses(lambda: torch.take_along_dim(x, torch.tensor([-5]), 0), (IndexError, RuntimeError))
     assert torch.gather(x, 0, torch.tensor([2]), sparse_grad=False).tolist() == [2]
     _refuses(
         lambda: torch.gather(x, 0, torch.tensor([2]), sparse_grad=True),

@@ -153,13 +153,8 @@ def _areas(op, y, x, dx, dim):
         raise RuntimeError(f"{op}(): received a bool input for `y`, but bool is not supported")
     dim = wrapped(op, dim, y.dim())
     n = y.shape[dim]
-    if y.dtype in _SMALL:
-        y = y.long()  # as sums are
     pairs = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
     return pairs * _widths(op, y, x, dx, dim), dim - y.dim()
-
-
-_SMALL = (_C.uint8, _C.int8, _C.int16, _C.int32)
 
 
 def _empty_along(y, dim):
