@@ -98,6 +98,10 @@ def test_every_op_takes_one_ordinal() -> None:
         lambda: torch.multinomial(torch.ones(4), 2),
         lambda: torch.multinomial(torch.ones(4), 9, True),
         lambda: torch.bernoulli(torch.ones(2)),
+        lambda: torch.poisson(torch.linspace(0, 99, 400)),
+        lambda: torch.binomial(torch.full((400,), 50.0), torch.linspace(0, 1, 400)),
+        lambda: torch._standard_gamma(torch.full((400,), 0.5)),
+        lambda: torch._sample_dirichlet(torch.ones(99, 3)),
     ]
     for k, call in enumerate(calls):
         assert int.from_bytes(bytes(torch.get_rng_state()[8:].tolist()), "little") == k

@@ -1,7 +1,7 @@
 """Numbers of the gamma family, Poisson and binomial numbers: by rejection and by inversion, computed in float64.
 
-A rejection sampler draws once for all elements and again for those that were refused, so that a call takes as many of
-the generator's ordinals as the slowest element has attempts; nothing depends on the number of threads.
+A rejection sampler draws once for all elements and again for those that were refused. A call takes one of the
+generator's ordinals; what it draws are sub-draws of that. Nothing depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -38,12 +38,38 @@ _WIDE = (_C.float32, _C.float64)
 _FLOATS = (*_WIDE, _C.float16, _C.bfloat16)
 
 
-def _uniform(like, generator):
-    return _C.rand(like.shape, dtype=_C.float64, device=like.device, generator=generator)
+class Draws:
+    """What one call draws: sub-draws of one ordinal, so that the next call's numbers don't depend on its course."""
 
+    def __init__(self, generator=None):
+        self._parent = generator
+        self._begin()
 
-def _normal(like, generator):
-    return _C.randn(like.shape, dtype=_C.float64, device=like.device, generator=generator)
+    def _begin(self):
+        state = _C.get_rng_state() if self._parent is None else self._parent.get_state()
+        self._state, self._used = bytearray(state.tolist()), 0
+        _C.rand(0, generator=self._parent)  # takes the ordinal
+
+    def _next(self):
+        if self._used == 256:
+            self._begin()
+        # The sub-draw is the top byte of the ordinal; normal numbers take the one after theirs, too.
+        state = bytearray(self._state)
+        state[15] ^= self._used
+        self._used += 2
+        generator = _C.Generator()
+        generator.set_state(_C.tensor(list(state), dtype=_C.uint8))
+        return generator
+
+    def uniform(self, like):
+        """Uniform numbers of [0, 1) in float64."""
+        options = {"dtype": _C.float64, "device": like.device}
+        return _C.rand(like.shape, generator=self._next(), **options)
+
+    def normal(self, like):
+        """Standard normal numbers in float64."""
+        options = {"dtype": _C.float64, "device": like.device}
+        return _C.randn(like.shape, generator=self._next(), **options)
 
 
 def rejected(propose, parameters):
@@ -68,7 +94,7 @@ def rejected(propose, parameters):
 # ---- gamma
 
 
-def _log_gamma_numbers(a, generator):
+def _log_gamma_numbers(a, draws):
     """Logarithms of standard gamma numbers of shapes a > 0 (Marsaglia and Tsang 2000, "A simple method ...").
 
     Below shape 1 a number of shape a + 1 times u^(1 / a) has shape a; in logarithms nothing of it vanishes.
@@ -77,16 +103,16 @@ def _log_gamma_numbers(a, generator):
     d = _C.where(small, a + 1.0, a) - 1.0 / 3.0
 
     def propose(d):
-        x = _normal(d, generator)
+        x = draws.normal(d)
         root = 1.0 + x / (3.0 * d.sqrt())
         v = root * root * root
         log_v = _C.where(root > 0, v, 1.0).log()
-        u = 1.0 - _uniform(d, generator)
+        u = 1.0 - draws.uniform(d)
         good = (root > 0).logical_and(u.log() < 0.5 * x * x + d * (1.0 - v + log_v))
         return log_v, good
 
     value = rejected(propose, [d]) + d.log()
-    boost = (1.0 - _uniform(a, generator)).log() / _C.where(small, a, 1.0)
+    boost = (1.0 - draws.uniform(a)).log() / _C.where(small, a, 1.0)
     return _C.where(small, value + boost, value)
 
 
@@ -104,7 +130,7 @@ class _Gamma(Function):
         from torchc._type_info import finfo
 
         a, ordinary, otherwise = _shapes(input.double().reshape(-1))
-        value = _C.where(ordinary, _log_gamma_numbers(a, generator).exp(), otherwise)
+        value = _C.where(ordinary, _log_gamma_numbers(a, Draws(generator)).exp(), otherwise)
         value = value.to(input.dtype).clamp(min=finfo(input.dtype).tiny).reshape(input.shape)
         ctx.save_for_backward(input, value)
         return value
@@ -133,7 +159,7 @@ class _Dirichlet(Function):
         from torchc._type_info import finfo
 
         a, ordinary, otherwise = _shapes(input.double().reshape(-1))
-        logarithms = _C.where(ordinary, _log_gamma_numbers(a, generator), otherwise.log())
+        logarithms = _C.where(ordinary, _log_gamma_numbers(a, Draws(generator)), otherwise.log())
         value = logarithms.reshape(input.shape).softmax(-1).to(input.dtype)
         info = finfo(input.dtype)
         value = value.clamp(min=info.tiny, max=1.0 - info.eps / 2)
@@ -194,15 +220,15 @@ def _hat(u, center, a, b):
     return us, ((2.0 * a / us + b) * u + center).floor()
 
 
-def _poisson_hat(generator):
+def _poisson_hat(draws):
     """PTRS for rates of 10 on: W. Hörmann 1993, "The transformed rejection method for generating Poisson variables"."""
 
     def propose(rate):
         b = 0.931 + 2.53 * rate.sqrt()
         a = -0.059 + 0.02483 * b
         inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
-        us, k = _hat(_uniform(rate, generator) - 0.5, rate + 0.43, a, b)
-        v = 1.0 - _uniform(rate, generator)
+        us, k = _hat(draws.uniform(rate) - 0.5, rate + 0.43, a, b)
+        v = 1.0 - draws.uniform(rate)
         quick = (us >= 0.07).logical_and(v <= 0.9277 - 3.6224 / (b - 2.0))
         possible = (k >= 0).logical_and((us >= 0.013).logical_or(v <= us)).logical_and(us > 0)
         left = (v * inverse_alpha / (a / (us * us) + b)).log()
@@ -232,6 +258,7 @@ def poisson(input, generator=None):
     """
     rate = _float64("poisson", "input", input, _FLOATS)
     with no_grad():
+        draws = Draws(generator)
         if rate.device.type == "meta":
             return _C.empty_like(input)
         if not bool((rate >= 0).all()):
@@ -240,16 +267,14 @@ def poisson(input, generator=None):
 
         def invert(parameters):
             (low,) = parameters
-            return _inverted(_uniform(low, generator), (-low).exp(), lambda k: low / k, 100)
+            return _inverted(draws.uniform(low), (-low).exp(), lambda k: low / k, 100)
 
-        count = _chosen(
-            known < 10.0, invert, lambda p: rejected(_poisson_hat(generator), p), [known]
-        )
+        count = _chosen(known < 10.0, invert, lambda p: rejected(_poisson_hat(draws), p), [known])
         count = _C.where(rate < _INF, count, _INF).to(input.dtype).reshape(input.shape)
     return _Count.apply(count, input)
 
 
-def _binomial_hat(generator):
+def _binomial_hat(draws):
     """BTRS for n p of 10 on, p up to 1/2: W. Hörmann 1993, "The generation of binomial random variates"."""
 
     def propose(n, p):
@@ -258,8 +283,8 @@ def _binomial_hat(generator):
         a = -0.0873 + 0.0248 * b + 0.01 * p
         alpha = (2.83 + 5.1 / b) * spread
         middle = ((n + 1.0) * p).floor()
-        us, k = _hat(_uniform(n, generator) - 0.5, n * p + 0.5, a, b)
-        v = 1.0 - _uniform(n, generator)
+        us, k = _hat(draws.uniform(n) - 0.5, n * p + 0.5, a, b)
+        v = 1.0 - draws.uniform(n)
         possible = (k >= 0).logical_and(k <= n).logical_and(us > 0)
         quick = (us >= 0.07).logical_and(v <= 0.92 - 4.2 / b).logical_and(possible)
         whole = k.clamp(min=0.0).minimum(n)
@@ -276,12 +301,12 @@ def _binomial_hat(generator):
     return propose
 
 
-def _binomial_sums(generator):
+def _binomial_sums(draws):
     def invert(parameters):
         n, p = parameters
         odds = p / (1.0 - p)
         first = (n * (-p).log1p()).exp()
-        return _inverted(_uniform(n, generator), first, lambda k: (n - (k - 1)) / k * odds, 150)
+        return _inverted(draws.uniform(n), first, lambda k: (n - (k - 1)) / k * odds, 150)
 
     return invert
 
@@ -307,6 +332,7 @@ def binomial(count, prob, generator=None):
     n = _float64("binomial", "count", count.expand(shape), _WIDE)
     p = _float64("binomial", "prob", prob.expand(shape), _WIDE)
     with no_grad():
+        draws = Draws(generator)
         if n.device.type == "meta":
             return _C.empty(shape, dtype=dtype, device="meta")
         unknown = n.isnan().logical_or(p.isnan())
@@ -317,8 +343,8 @@ def binomial(count, prob, generator=None):
         rarer = _C.where(plain, 0.25, _C.where(flipped, 1.0 - p, p))
         value = _chosen(
             trials * rarer < 10.0,
-            _binomial_sums(generator),
-            lambda q: rejected(_binomial_hat(generator), q),
+            _binomial_sums(draws),
+            lambda q: rejected(_binomial_hat(draws), q),
             [trials, rarer],
         )
         value = _C.where(flipped, trials - value, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from torchc import _C, special
-from torchc._functions.sampling import rejected
+from torchc._functions.sampling import Draws, rejected
 from torchc.autograd.grad_mode import no_grad
 from torchc.distributions import constraints
 from torchc.distributions.distribution import Distribution
@@ -14,7 +14,7 @@ from torchc.distributions.utils import broadcast_all
 __all__ = ["VonMises"]
 
 
-def _cosines(concentration):
+def _cosines(concentration, draws):
     """Cosines of angles of mean 0 (Best and Fisher 1979, "Efficient simulation of the von Mises distribution")."""
     tau = 1 + (1 + 4 * concentration * concentration).sqrt()
     rho = (tau - (2 * tau).sqrt()) / (2 * concentration)
@@ -22,9 +22,8 @@ def _cosines(concentration):
     r = _C.where(concentration > 1e-5, (1 + rho * rho) / (2 * rho), 1 / concentration)
 
     def propose(k, r):
-        draw = {"dtype": _C.float64, "device": k.device}
-        z = (math.pi * _C.rand(k.shape, **draw)).cos()
-        u = 1.0 - _C.rand(k.shape, **draw)
+        z = (math.pi * draws.uniform(k)).cos()
+        u = 1.0 - draws.uniform(k)
         f = (1 + r * z) / (r + z)
         c = k * (r - f)
         good = (c * (2 - c) - u > 0).logical_or((c / u).log() + 1 - c >= 0)
@@ -65,8 +64,9 @@ class VonMises(Distribution):
         shape = self._extended_shape(sample_shape)
         with no_grad():
             concentration = self.concentration.detach().double().expand(shape)
-            angle = _cosines(concentration.reshape(-1)).reshape(shape).acos()
-            side = _C.rand(shape, dtype=_C.float64, device=angle.device) < 0.5
+            draws = Draws()
+            angle = _cosines(concentration.reshape(-1), draws).reshape(shape).acos()
+            side = draws.uniform(angle) < 0.5
             x = _C.where(side, -angle, angle) + self.loc.detach().double()
             return ((x + math.pi) % (2 * math.pi) - math.pi).to(self.loc.dtype)
 
