@@ -67,21 +67,26 @@ def test_moments_that_do_not_exist() -> None:
         close(d.variance, variance)
 
 
-@pytest.mark.parametrize("name", CONTINUOUS)
+NO_CDF = {
+    "Beta",
+    "FisherSnedecor",
+    "LogitRelaxedBernoulli",
+    "RelaxedBernoulli",
+    "StudentT",
+    "VonMises",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in CONTINUOUS if name not in NO_CDF])
 def test_distribution_functions(name: str) -> None:
     kind, make = CONTINUOUS[name]
     d = make()
     x, weights = nodes(kind)
     column = torch.tensor(x).unsqueeze(-1)
     mass = d.log_prob(column).exp().detach().numpy() * weights[:, None]
-    if mass.ndim == 1 or mass.shape[1] == 0:
-        mass = mass.reshape(len(x), -1)
     below = np.cumsum(mass, 0) - mass / 2
     places = [int(np.argmin(np.abs(below[:, 0] - q))) for q in (0.02, 0.3, 0.5, 0.7, 0.98)]
-    try:
-        p = d.cdf(column[places])
-    except NotImplementedError:
-        pytest.skip("has no distribution function")
+    p = d.cdf(column[places])
     np.testing.assert_allclose(
         p.detach().numpy().reshape(len(places), -1), below[places], atol=3e-6
     )
@@ -117,20 +122,11 @@ def test_probabilities(name: str) -> None:
 
 
 def test_von_mises_at_any_concentration() -> None:
-    k = [1e-6, 0.5, 8.0, 700.0, 1e5]
+    numbers = [1e-6, 0.5, 8.0, 700.0, 1e5]
     with mpmath.workdps(40):
-        want = [
-            float(
-                2 * mpmath.cos(2.5) * 0
-                + c * (mpmath.cos(0.1) - 1)
-                - mpmath.log(2 * mpmath.pi)
-                - mpmath.log(mpmath.besseli(0, c))
-                + c
-            )
-            for c in k
-        ]
-    d = D.VonMises(t(0.0), t(*k))
-    close(d.log_prob(t(0.1)), want, 1e-10)
+        norms = [mpmath.log(2 * mpmath.pi * mpmath.besseli(0, k)) for k in numbers]
+        want = [float(k * mpmath.cos(mpmath.mpf(0.1)) - n) for k, n in zip(numbers, norms)]
+    close(D.VonMises(t(0.0), t(*numbers)).log_prob(t(0.1)), want, 1e-10)
 
 
 FACTORIES = {name: make for name, (_, make) in CONTINUOUS.items()} | DISCRETE
@@ -153,7 +149,6 @@ def test_samples(name: str) -> None:
     try:
         entropy = d.entropy()
     except NotImplementedError:
-        # Where there is no entropy, the mean of exp(-log p) over a region of the density is its size.
         return
     information = -d.log_prob(x)
     assert (

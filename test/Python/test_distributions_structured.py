@@ -63,6 +63,11 @@ def test_multinomial() -> None:
     check_mean(x, d.mean)
     check_mean((x - d.mean) ** 2, d.variance)
     check_mean(x[:, 0, 0] * x[:, 0, 1], 20 * 0.2 * 0.5)
+    few = D.Multinomial(2, t([0.2, 0.0, 0.5, 0.3, 0.0], [0.0, 0, 0, 0, 1]))
+    x = few.sample((COUNT,))
+    assert (x.sum(-1) == 2).all() and (x[:, 0, [1, 4]] == 0).all() and (x[:, 1, 4] == 2).all()
+    check_mean(x, few.mean)
+    check_mean((x - few.mean) ** 2, few.variance)
     logits = D.Multinomial(5, logits=p[0].log())
     close(logits.log_prob(t(1, 2, 2)), d.log_prob(t(1, 2, 2))[0].numpy())
 

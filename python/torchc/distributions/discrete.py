@@ -95,7 +95,9 @@ class Bernoulli(ExponentialFamily):
         return (self.logits,)
 
     def _log_normalizer(self, x):
-        return x.exp().log1p()
+        from torchc.nn.functional import softplus
+
+        return softplus(x)
 
     def enumerate_support(self, expand: bool = True):
         """0 and 1."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchc import _C
+from torchc._functions.sampling import binomial
 from torchc.autograd.grad_mode import no_grad
 from torchc.distributions import constraints
 from torchc.distributions.binomial import Binomial
@@ -10,6 +11,28 @@ from torchc.distributions.discrete import Categorical
 from torchc.distributions.distribution import Distribution
 
 __all__ = ["Multinomial"]
+
+
+def _by_draws(p, total):
+    """Counts of `total` places in the sums of p."""
+    ends = p.cumsum(-1)
+    u = _C.rand((*p.shape[:-1], total), dtype=p.dtype, device=p.device) * ends[..., -1:]
+    # A product that was rounded up to the end would lie behind the last class that has a probability.
+    places = _C.searchsorted(ends, u.minimum(ends[..., -1:] * (1 - 2.0**-53)), right=True)
+    return _C.zeros_like(p).scatter_add(-1, places, _C.ones_like(u))
+
+
+def _by_classes(p, total):
+    """Binomial numbers of what the classes before have left."""
+    # What remains for a class and those after it, without a difference from 1.
+    rest = p.flip(-1).cumsum(-1).flip(-1)
+    left = _C.full(p.shape[:-1], float(total), dtype=p.dtype, device=p.device)
+    counts = []
+    for k in range(p.shape[-1] - 1):
+        share = _C.where(rest[..., k] > 0, p[..., k] / rest[..., k], 0.0)
+        counts.append(binomial(left, share))
+        left = left - counts[-1]
+    return _C.stack([*counts, left], -1)
 
 
 class Multinomial(Distribution):
@@ -66,22 +89,12 @@ class Multinomial(Distribution):
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape=()):
-        """Class by class: binomial numbers of what is left."""
-        from torchc._functions.sampling import binomial
-
+        """Draw by draw, or class by class where these are fewer."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
             p = self.probs.double().expand(shape)
-            # What remains for a class and those after it, without a difference from 1.
-            rest = p.flip(-1).cumsum(-1).flip(-1)
-            left = _C.full(shape[:-1], float(self.total_count), dtype=_C.float64, device=p.device)
-            counts = []
-            for k in range(shape[-1] - 1):
-                share = _C.where(rest[..., k] > 0, p[..., k] / rest[..., k], 0.0)
-                count = binomial(left, share)
-                counts.append(count)
-                left = left - count
-            return _C.stack([*counts, left], -1).to(self.probs.dtype)
+            count = _by_draws if self.total_count < shape[-1] else _by_classes
+            return count(p, self.total_count).to(self.probs.dtype)
 
     def entropy(self):
         """See Distribution."""
