@@ -152,6 +152,9 @@ Tensor tensorOfBuffer(PyObject *array, bool warnReadOnly) {
   }
   view.held = true;
   BufferType type = bufferType(view.b.format, view.b.itemsize);
+  if (!type.known && (view.b.format[0] == '>' || view.b.format[0] == '!'))
+    raise(PyExc_ValueError, "given numpy array has byte order different from the native byte order: element format '" +
+                                std::string(view.b.format) + "'. (array.astype() converts it.)");
   if (!type.known)
     typeError("can't convert " + typeName(array) + " of element format '" + view.b.format +
               "'. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
@@ -180,6 +183,21 @@ Tensor tensorOfBuffer(PyObject *array, bool warnReadOnly) {
   return foreignTensor(view.b.buf, type.dtype, sizes, strides, array);
 }
 
+Tensor tensorOfOperand(PyObject *array) {
+  try {
+    return tensorOfBuffer(array, false);
+  } catch (PythonError &e) { // a layout that no tensor has
+    e.restore();
+    if (!PyErr_ExceptionMatches(PyExc_ValueError))
+      throw PythonError();
+    PyErr_Clear();
+  }
+  Ref type(check(PyObject_GetAttrString(array, "dtype")));
+  Ref native(check(PyObject_CallMethod(type.get(), "newbyteorder", "s", "=")));
+  Ref copy(check(PyObject_CallMethod(array, "astype", "Os", native.get(), "C")));
+  return tensorOfBuffer(copy.get(), false);
+}
+
 static const Param numpyParams[] = {{"self", ArgType::Tensor, false, false}, {"force", ArgType::Bool, true, false}};
 static const Signature numpySignature = {"numpy", "(*, bool force=False)", numpyParams, 2, 1, true, false};
 
@@ -191,6 +209,13 @@ PyObject *numpyMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObj
       fail("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     return arrayOf(implOf(self));
   });
+}
+
+/// The array itself if it has the dtype.
+static Ref asType(PyObject *array, PyObject *dtype) {
+  Ref call(check(PyObject_GetAttrString(array, "astype"))), args(check(PyTuple_Pack(1, dtype)));
+  Ref names(check(Py_BuildValue("{sO}", "copy", Py_False)));
+  return Ref(check(PyObject_Call(call.get(), args.get(), names.get())));
 }
 
 PyObject *arrayMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw) {
@@ -209,7 +234,8 @@ PyObject *arrayMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObj
       fail("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     Ref array(arrayOf(implOf(self)));
     if (dtype && dtype != Py_None)
-      array = Ref(check(PyObject_CallMethod(array.get(), "astype", "O", dtype)));
+      if (Ref own = array; (array = asType(own.get(), dtype)).get() != own.get() && copy == Py_False)
+        raise(PyExc_ValueError, "__array__(): a tensor of another dtype can't be shown without a copy");
     if (copy == Py_True)
       array = Ref(check(PyObject_CallMethod(array.get(), "copy", nullptr)));
     return array.take();

@@ -22,6 +22,8 @@ void expose(TensorImpl *t);
 Tensor foreignTensor(void *data, DType dtype, const Dims &sizes, const Dims &strides, PyObject *owner);
 /// Shares the memory of an object with a buffer; strides must not be negative.
 Tensor tensorOfBuffer(PyObject *array, bool warnReadOnly);
+/// An array beside a tensor: on its memory, or a copy where no tensor has the layout.
+Tensor tensorOfOperand(PyObject *array);
 
 /// memory_format=.
 enum class MemoryFormat : uint8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };

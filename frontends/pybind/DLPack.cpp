@@ -88,40 +88,71 @@ PyObject *dlpackMethod(PyObject *self, PyObject *const *args, Py_ssize_t n, PyOb
   });
 }
 
+/// DLPack 1: the same with a version and flags (1: read-only).
+struct VersionedTensor {
+  uint32_t major, minor;
+  void *context;
+  void (*deleter)(VersionedTensor *);
+  uint64_t flags;
+  DLTensor tensor;
+};
+
+/// The memory of a capsule, which is marked as taken.
+template <class Managed> static PyObject *adopt(PyObject *capsule, const char *name, const char *taken) {
+  auto *m = static_cast<Managed *>(PyCapsule_GetPointer(capsule, name));
+  const DLTensor &d = m->tensor;
+  if (d.device.device_type != kDLCPU)
+    fail(ErrorKind::NotImplemented, "from_dlpack: only memory of the CPU is implemented");
+  DType t;
+  if (!typeFrom(d.dtype, t))
+    fail(ErrorKind::NotImplemented, "from_dlpack: element type (code " + std::to_string(d.dtype.code) + ", " +
+                                        std::to_string(d.dtype.bits) + " bits) is not implemented");
+  if (d.ndim < 0 || d.ndim > maxRank)
+    fail("from_dlpack: expected at most 64 dimensions, got " + std::to_string(d.ndim));
+  Dims sizes(d.shape, d.ndim), strides;
+  int64_t step = 1;
+  strides.resize(d.ndim);
+  for (int i = d.ndim - 1; i >= 0; i--) {
+    strides[i] = d.strides ? d.strides[i] : step;
+    step *= sizes[i];
+    if (strides[i] < 0 || sizes[i] < 0)
+      fail(ErrorKind::Value, "from_dlpack: negative sizes and strides are not supported");
+  }
+  // The capsule's owner object goes with the storage: renamed, so that nobody else takes it.
+  Ref owner(check(PyCapsule_New(m, nullptr, [](PyObject *c) {
+    auto *x = static_cast<Managed *>(PyCapsule_GetPointer(c, nullptr));
+    if (x->deleter)
+      x->deleter(x);
+  })));
+  PyCapsule_SetName(capsule, taken);
+  return wrap(foreignTensor(static_cast<char *>(d.data) + d.byte_offset, t, sizes, strides, owner.get()));
+}
+
+/// With a version where the object knows of them, as a read-only one can't be given without.
+static Ref capsuleOf(PyObject *o) {
+  Ref method(check(PyObject_GetAttrString(o, "__dlpack__"))), none(check(PyTuple_New(0)));
+  Ref version(check(Py_BuildValue("{s(ii)}", "max_version", 1, 0)));
+  if (Ref capsule(PyObject_Call(method.get(), none.get(), version.get())); capsule)
+    return capsule;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError))
+    throw PythonError();
+  PyErr_Clear();
+  return Ref(check(PyObject_CallNoArgs(method.get())));
+}
+
 PyObject *dlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", 1, 0); }
 
 PyObject *fromDlpack(PyObject *, PyObject *o) {
   return guarded([&]() -> PyObject * {
-    Ref capsule = PyCapsule_CheckExact(o) ? Ref::borrow(o) : Ref(check(PyObject_CallMethod(o, "__dlpack__", nullptr)));
-    if (!PyCapsule_IsValid(capsule.get(), "dltensor"))
+    Ref capsule = PyCapsule_CheckExact(o) ? Ref::borrow(o) : capsuleOf(o);
+    if (PyCapsule_IsValid(capsule.get(), "dltensor"))
+      return adopt<ManagedTensor>(capsule.get(), "dltensor", "used_dltensor");
+    if (!PyCapsule_IsValid(capsule.get(), "dltensor_versioned"))
       fail("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once");
-    auto *m = static_cast<ManagedTensor *>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
-    const DLTensor &d = m->tensor;
-    if (d.device.device_type != kDLCPU)
-      fail(ErrorKind::NotImplemented, "from_dlpack: only memory of the CPU is implemented");
-    DType t;
-    if (!typeFrom(d.dtype, t))
-      fail(ErrorKind::NotImplemented, "from_dlpack: element type (code " + std::to_string(d.dtype.code) + ", " +
-                                          std::to_string(d.dtype.bits) + " bits) is not implemented");
-    if (d.ndim < 0 || d.ndim > maxRank)
-      fail("from_dlpack: expected at most 64 dimensions, got " + std::to_string(d.ndim));
-    Dims sizes(d.shape, d.ndim), strides;
-    int64_t step = 1;
-    strides.resize(d.ndim);
-    for (int i = d.ndim - 1; i >= 0; i--) {
-      strides[i] = d.strides ? d.strides[i] : step;
-      step *= sizes[i];
-      if (strides[i] < 0 || sizes[i] < 0)
-        fail(ErrorKind::Value, "from_dlpack: negative sizes and strides are not supported");
-    }
-    // The capsule's owner object goes with the storage: renamed, so that nobody else takes it.
-    Ref owner(check(PyCapsule_New(m, nullptr, [](PyObject *c) {
-      auto *x = static_cast<ManagedTensor *>(PyCapsule_GetPointer(c, nullptr));
-      if (x->deleter)
-        x->deleter(x);
-    })));
-    PyCapsule_SetName(capsule.get(), "used_dltensor");
-    return wrap(foreignTensor(static_cast<char *>(d.data) + d.byte_offset, t, sizes, strides, owner.get()));
+    auto *m = static_cast<VersionedTensor *>(PyCapsule_GetPointer(capsule.get(), "dltensor_versioned"));
+    if (m->major != 1)
+      raise(PyExc_BufferError, "from_dlpack: expected version 1 of DLPack, got " + std::to_string(m->major));
+    return adopt<VersionedTensor>(capsule.get(), "dltensor_versioned", "used_dltensor_versioned");
   });
 }
 

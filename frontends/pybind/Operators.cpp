@@ -15,7 +15,7 @@ inline int64_t workOfPair(PyObject *a, PyObject *b) { return workOf(a) + workOf(
 /// x + array: the array as a tensor on its memory. slot(a, b) once arrays are tensors.
 PyObject *withArrays(PyObject *a, PyObject *b, PyObject *(*slot)(PyObject *, PyObject *)) {
   return guarded([&] {
-    auto converted = [](PyObject *o) { return isArray(o) ? Ref(wrap(tensorOfBuffer(o, false))) : Ref::borrow(o); };
+    auto converted = [](PyObject *o) { return isArray(o) ? Ref(wrap(tensorOfOperand(o))) : Ref::borrow(o); };
     Ref x = converted(a), y = converted(b);
     return check(slot(x.get(), y.get()));
   });
@@ -213,7 +213,7 @@ template <OpId op, class F> PyObject *compareWith(PyObject *a, PyObject *b, F f)
 PyObject *compare(PyObject *a, PyObject *b, int op) {
   if (TORCHC_UNLIKELY(isArray(b)))
     return guarded([&] {
-      Ref y(wrap(tensorOfBuffer(b, false)));
+      Ref y(wrap(tensorOfOperand(b)));
       return check(compare(a, y.get(), op));
     });
   switch (op) {

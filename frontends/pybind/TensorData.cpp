@@ -257,7 +257,9 @@ Tensor tensorFromData(PyObject *data, std::optional<DType> dtype) {
       copied = Ref(check(PyObject_CallMethod(data, "copy", nullptr)));
       t = clone(tensorOfBuffer(copied.get(), false));
     }
-  } else
+  } else if (!PyList_Check(data) && PyObject_HasAttrString(data, "toarray")) // rows of SciPy's matrices are matrices
+    typeError("can't convert " + typeName(data) + " to a tensor: it is sparse (its toarray() is an array)");
+  else
     t = fromSequence(data, dtype ? *dtype : inferType(data));
   if (!isTensor(data) && hasBuffer(data))
     t = contiguous(t);

@@ -2,7 +2,7 @@
 
 from torchc import _C
 
-__all__ = ["asarray"]
+__all__ = ["array_wrap", "asarray"]
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
@@ -28,3 +28,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if copy and converted is result:
         converted = result.clone()
     return converted.detach().requires_grad_() if requires_grad else converted
+
+
+def array_wrap(self, array, context=None, return_scalar=False):
+    """What NumPy's functions of a tensor return: the array's memory as a tensor, truth values as uint8 (PyTorch's)."""
+    return _C.as_tensor(array.astype("uint8") if array.dtype == bool else array)

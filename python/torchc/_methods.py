@@ -72,6 +72,7 @@ _TABLE = {
 }
 # Methods of other arguments, or of names that aren't functions.
 _METHODS = {
+    "__array_wrap__": ("_creation", "array_wrap"),
     "__array_namespace__": ("_array_api", "namespace"),
     "_make_wrapper_subclass": ("_tensor", "make_wrapper_subclass"),
     "to_device": ("_array_api", "to_device"),
