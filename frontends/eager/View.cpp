@@ -60,8 +60,12 @@ bool isDense(const TensorImpl *t) {
 }
 
 bool sameView(const TensorImpl *a, const TensorImpl *b) {
-  return a->data == b->data && sameShape(a, b) && a->dtype == b->dtype &&
-         !std::memcmp(a->strides(), b->strides(), size_t(a->rank) * sizeof(int64_t));
+  if (a->data != b->data || !sameShape(a, b) || a->dtype != b->dtype)
+    return false;
+  for (int i = 0; i < a->rank; i++)
+    if (a->strides()[i] != b->strides()[i] && a->sizes()[i] != 1) // a stride over one element leads nowhere
+      return false;
+  return true;
 }
 
 bool overlaps(const TensorImpl *a, const TensorImpl *b) {

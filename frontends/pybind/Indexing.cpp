@@ -29,9 +29,10 @@ IndexItem sliceItem(PyObject *o) {
 }
 
 [[noreturn]] void badIndex(PyObject *o) {
-  raise(PyExc_IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-                          "indices (got " +
-                              typeName(o) + ")");
+  raise(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        "indices (got " +
+            typeName(o) + ")");
 }
 
 IndexItem itemOf(PyObject *o) {

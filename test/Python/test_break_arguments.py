@@ -86,6 +86,15 @@ def test_all_and_any_over_no_dimensions(dtype):
     assert x.tolist() == torch.tensor([[2, 0], [1, 1]]).to(dtype).tolist()
 
 
+def test_trapezoids_of_small_integers():
+    for dtype in (torch.int8, torch.uint8, torch.int16, torch.int64):
+        x = torch.tensor([100, 100, 3], dtype=dtype)
+        assert torch.trapezoid(x).item() == 151.5
+        assert torch.trapezoid(x, dx=-2).item() == -303
+        few = torch.tensor([1, 2, 4], dtype=dtype)
+        assert torch.cumulative_trapezoid(few, dx=-3).tolist() == [-4.5, -13.5]
+
+
 def test_norms_along_a_vector():
     x = torch.tensor([3.0, -4.0])
     assert torch.norm_except_dim(x, 0, 0).tolist() == [1, 1]
@@ -108,11 +117,10 @@ def test_places_of_a_number():
     _refuses(lambda: x.index_add(0, torch.tensor([0, 0]), torch.ones(2)), RuntimeError)
 
 
-def test_places_of_take_along_dim_count_from_the_end():
+def test_places_of_take_along_dim_count_from_the_end_of_a_dimension():
     x = torch.arange(4.0)
     assert torch.take_along_dim(x, torch.tensor([-1]), 0).tolist() == [3]
-    assert torch.take_along_dim(x, torch.tensor([-4])).tolist() == [0]
-    _refuses(lambda: torch.take_along_dim(x, torch.tensor([-5]), 0), (IndexError, RuntimeError))
+    _refuses(lambda: torch.take_along_dim(x, torch.tensor([-1])), RuntimeError, "-1", "4")
     assert torch.gather(x, 0, torch.tensor([2]), sparse_grad=False).tolist() == [2]
     _refuses(
         lambda: torch.gather(x, 0, torch.tensor([2]), sparse_grad=True),
@@ -130,6 +138,7 @@ def test_losses_outside_of_functional_reduce_by_number():
     call = torch.binary_cross_entropy_with_logits
     assert call(x, y).tolist() == terms.tolist()
     assert call(x, y, reduction=1).item() == terms.mean().item()
+    assert call(x, y, reduction="mean").item() == terms.mean().item()
     assert call(x, y, None, None, 2).item() == terms.sum().item()
     assert torch.kl_div(x, y).shape == torch.hinge_embedding_loss(x, y).shape == (2, 2)
     assert torch.margin_ranking_loss(x, x, y).shape == (2, 2)
@@ -144,6 +153,26 @@ def test_losses_promote_after_broadcasting():
         assert got.dtype is torch.float64 and got.tolist() == [1, 1, 1]
     got = F.smooth_l1_loss(torch.tensor(1.0).half(), x)
     assert got.dtype is torch.float32 and got.item() == 0
+
+
+def test_losses_refuse_what_they_don_t_mean():
+    x, ints = torch.ones(2, 3), torch.ones(2, 3, dtype=torch.int64)
+    _refuses(lambda: F.kl_div(x, ints, reduction="sum"), RuntimeError, "int64")
+    _refuses(lambda: F.soft_margin_loss(x[0], x), RuntimeError, "[2, 3]", "[3]")
+    _refuses(lambda: F.triplet_margin_loss(x, x[0], x), RuntimeError, "2, 1 and 2")
+    _refuses(lambda: F.smooth_l1_loss(x, x, beta=NAN), RuntimeError, "beta")
+    _refuses(lambda: F.huber_loss(x, x, delta=NAN), RuntimeError, "delta")
+    _refuses(lambda: F.pdist(x, NAN), RuntimeError)
+    _refuses(lambda: torch.cdist(x, x, NAN), RuntimeError)
+
+
+@pytest.mark.parametrize("norm", [torch.norm, L.vector_norm])
+def test_norms_keep_what_they_are_given(norm):
+    x = torch.ones(4)
+    assert norm(x, 2, dtype=torch.float64).item() == 2
+    _refuses(lambda: norm(x, 2, dtype=torch.bfloat16), RuntimeError, "float32", "bfloat16")
+    _refuses(lambda: norm(x, 2, dtype=torch.complex64), RuntimeError, "real", "complex64")
+    _refuses(lambda: norm(x.int(), 2, dtype=torch.float32), NotImplementedError, "int32")
 
 
 def test_similarity_of_integers_with_floats():
@@ -232,3 +261,23 @@ def test_functions_in_python_say_which_argument_is_no_tensor(value):
         _refuses(
             lambda call=call: call(value), TypeError, name, f"not {kind}{type(value).__name__}"
         )
+
+
+# ---- one element's stride
+
+
+def test_strides_over_one_element_don_t_make_another_view():
+    x = torch.ones(3, 1).t()  # strides (1, 1); x[:] has (3, 1)
+    x[:] += 1
+    x.add_(x[:])
+    assert x.tolist() == [[4, 4, 4]]
+    x.copy_(x.view(1, 3))
+    assert x.tolist() == [[4, 4, 4]]
+    y = torch.arange(4.0)
+    _refuses(lambda: y[1:].add_(y[:-1]), RuntimeError, "single memory location")
+
+
+def test_strings_are_no_index():
+    _refuses(lambda: torch.ones(3)["a"], TypeError, "str")
+    _refuses(lambda: torch.ones(3, 3)[0, "a"], TypeError, "str")
+    _refuses(lambda: torch.ones(3)[1.5], IndexError, "float")

@@ -65,7 +65,7 @@ Tensor takeAlong(const Tensor &input, const Tensor &indices, std::optional<int64
   if (indices->dtype != DType::I64)
     fail("torch.take_along_dim(): dtype of indices should be Long but got " + typeText(indices));
   if (!dim)
-    return gatherDim(ravelAll(input), 0, ravelAll(fromEnd(indices, input->numel)), false, Out());
+    return gatherDim(ravelAll(input), 0, ravelAll(indices), false, Out());
   if (input->rank != indices->rank)
     fail("torch.take_along_dim(): input and indices should have the same number of dimensions, but got " +
          std::to_string(input->rank) + " dimensions for input, and " + std::to_string(indices->rank) +

@@ -414,9 +414,12 @@ Tensor normOver(const Tensor &given, double p, const Dims &axes, bool keepdim) {
 Tensor vectorNormDims(const Tensor &x, const Scalar &ord, std::optional<IntList> dim, bool keepdim,
                       std::optional<DType> dtype) {
   DType t = dtype.value_or(x->dtype);
-  if (!isDifferentiable(t))
+  if (!isDifferentiable(x->dtype) || !isDifferentiable(t))
     unsupported("linalg.vector_norm: Expected a floating point or complex tensor as input. Got " +
-                std::string(torchName(t)));
+                std::string(torchName(isDifferentiable(x->dtype) ? t : x->dtype)));
+  if (isComplex(t) != isComplex(x->dtype) || promoteTypes(x->dtype, t) != t)
+    fail("linalg.vector_norm: expected dtype to hold every " + std::string(torchName(x->dtype)) + ", " +
+         (isComplex(x->dtype) ? "complex" : "real") + " as it is, got " + std::string(torchName(t)));
   return as(normOver(wide(as(x, t)), ord.toDouble(), axesOf(x, dim), keepdim), realType(t));
 }
 Tensor normPower(const Tensor &input, const std::optional<Scalar> &p, std::optional<IntList> dim, bool keepdim,

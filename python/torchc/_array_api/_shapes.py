@@ -134,7 +134,6 @@ def take(x, indices, /, *, axis=None):
 
 def take_along_axis(x, indices, /, *, axis=-1):
     """The elements at indices of the same number of dimensions, along an axis; other axes broadcast."""
-    indices = torch.where(indices < 0, indices + x.shape[axis], indices)
     return torch.take_along_dim(x, indices, dim=axis)
 
 

@@ -163,8 +163,12 @@ def _empty_along(y, dim):
 
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The integral along `dim` by trapezoids; `x` gives the places (1-d, or as y), else they are `dx` apart."""
-    if _empty_along(y, wrapped("trapezoid", dim, y.dim())):
-        return y.sum(dim) * 1.0
+    at = wrapped("trapezoid", dim, y.dim())
+    if _empty_along(y, at):
+        return y.sum(dim).to(y.dtype)
+    if x is None and y.dtype is not _C.bool:
+        # Sums hold what products of small integers don't.
+        return (y.sum(at) - (y.select(at, 0) + y.select(at, -1)) * 0.5) * dx
     areas, at = _areas("trapezoid", y, x, dx, dim)
     return areas.sum(at) / 2.0
 
@@ -175,6 +179,9 @@ trapz = trapezoid
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """The integrals along `dim` by trapezoids up to each place but the first."""
     if _empty_along(y, wrapped("cumulative_trapezoid", dim, y.dim())):
-        return y
+        return y / 2.0
+    if x is None:
+        pairs, at = _areas("cumulative_trapezoid", y, x, 1, dim)
+        return (pairs * (dx / 2.0)).cumsum(at)
     areas, at = _areas("cumulative_trapezoid", y, x, dx, dim)
     return areas.cumsum(at) / 2.0

@@ -10,6 +10,8 @@ _REDUCTIONS = ("none", "mean", "sum")
 
 
 def _named(reduction) -> str:
+    if reduction in _REDUCTIONS:
+        return reduction
     if reduction not in (0, 1, 2):
         raise ValueError(f"{reduction} is not a valid value for reduction: expected 0, 1 or 2")
     return _REDUCTIONS[reduction]

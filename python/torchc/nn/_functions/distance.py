@@ -62,7 +62,7 @@ def pdist(input, p=2):
     """The p-norms between all pairs of rows i < j of a matrix, in row order."""
     if input.dim() != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     rows = [vector_norm(input[i] - input[i + 1 :], p, -1) for i in range(input.size(0) - 1)]
     return _C.cat(rows) if rows else input.new_empty(0)

@@ -172,7 +172,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """0.5 d^2 / beta where |d| < beta, else |d| - 0.5 beta. Raises RuntimeError for a negative beta."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
-    if beta < 0:
+    if not beta >= 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0.0:
         return l1_loss(input, target, reduction=reduction)
@@ -189,7 +189,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """0.5 d^2 where |d| <= delta, else delta (|d| - 0.5 delta). Raises RuntimeError for delta <= 0."""
     reduction = _reduction.resolve(reduction)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _refuse_complex("huber", input, target)
     _warn_of_sizes("huber_loss", input, target)
@@ -219,6 +219,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
             "divides only by the batch size, and aligns with the KL math definition.",
             stacklevel=2,
         )
+    for x in (input, target):
+        if not (x.is_floating_point() or x.is_complex()):
+            raise RuntimeError(f"kl_div(): expected floating point input and target, got {x.dtype}")
     if log_target:
         return _reduced(target.exp() * (target - input), reduction)
     return _reduced(_xlogy(target, target) - target * input, reduction)
@@ -237,7 +240,7 @@ def binary_cross_entropy(
 ):
     """-(t log(x) + (1 - t) log(1 - x)), logarithms at least -100; input in [0, 1], one shape for both.
 
-    Raises ValueError for other sizes, RuntimeError for an input outside of [0, 1].
+    Raises ValueError for other sizes. An input outside of [0, 1] isn't looked for: it gives NaN, or a wrong loss.
     """
     reduction = _reduction.resolve(reduction, size_average, reduce)
     _checked_bce(input, target)
@@ -360,6 +363,11 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     """log(1 + exp(-t x)), t being 1 or -1."""
     reduction = _reduction.resolve(reduction, size_average, reduce)
     z = -target * input
+    if z.shape != input.shape:
+        raise RuntimeError(
+            f"soft_margin_loss(): expected a target that broadcasts to the input's size {list(input.shape)}, "
+            f"got {list(target.shape)}"
+        )
     # log(1 + exp(z)) without overflow.
     return _reduced(z.clamp(min=0) + (1 + (-z.abs()).exp()).log(), reduction)
 
@@ -468,6 +476,11 @@ def triplet_margin_with_distance_loss(
 
 
 def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "triplet_margin_loss(): expected anchor, positive and negative of the same number of dimensions, got "
+            f"{anchor.dim()}, {positive.dim()} and {negative.dim()}"
+        )
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = _C.minimum(far, distance(positive, negative))
