@@ -256,16 +256,20 @@ def _modules():
 
 # Functions of no tensor, or that never ask.
 _IGNORED = (
-    "arange as_strided_ as_tensor asarray autocast_decrement_nesting autocast_increment_nesting can_cast "
-    "clear_autocast_cache compile compiled_with_cxx11_abi empty empty_like empty_strided "
+    "arange as_strided_ as_tensor asarray can_cast "
+    "compile compiled_with_cxx11_abi empty empty_like empty_strided "
     "enable_grad export eye finfo frombuffer from_dlpack from_numpy full get_default_device get_default_dtype "
     "get_device_module "
     "get_num_interop_threads get_num_threads get_printoptions get_rng_state hann_window hamming_window iinfo "
-    "inference_mode initial_seed is_autocast_cache_enabled set_autocast_cache_enabled is_grad_enabled is_inference_mode_enabled is_storage is_tensor is_warn_always_enabled "
+    "inference_mode initial_seed is_grad_enabled is_inference_mode_enabled is_storage is_tensor is_warn_always_enabled "
     "linspace load logspace manual_seed no_grad normal ones promote_types rand randint randn randperm range "
     "result_type save scalar_tensor seed set_default_device set_default_dtype set_default_tensor_type "
     "set_flush_denormal set_grad_enabled set_num_interop_threads set_num_threads set_printoptions set_rng_state "
-    "set_warn_always sparse_coo_tensor tensor tril_indices triu_indices typename vmap while_loop zeros cond"
+    "set_warn_always sparse_coo_tensor tensor tril_indices triu_indices typename vmap while_loop zeros cond "
+    "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype "
+    "get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled "
+    "set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype "
+    "set_autocast_enabled set_autocast_gpu_dtype"
 ).split()
 
 

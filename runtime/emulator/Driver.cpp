@@ -3,6 +3,7 @@
 // by the host, so that missing waits and wrong pointers show.
 #include "runtime/cuda/Entries.h"
 #include "runtime/emulator/Launch.h"
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -10,8 +11,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <sys/mman.h>
+#include <vector>
 
 namespace torchc::cuda {
 namespace {
@@ -38,7 +39,7 @@ struct Driver {
   size_t used = 0;
   ptx::Blocks blocks;
   Stream defaultStream;
-  std::set<Stream *> streams{&defaultStream};
+  std::vector<Stream *> streams{&defaultStream}; // in the order of creation, which work runs in where nothing else says
   std::map<Event *, std::shared_ptr<Event>> events; // queued work holds them too
   Result failed = success; // sticky, as a context's
   std::string fault;
@@ -272,17 +273,18 @@ Result cuStreamCreate(Handle *stream, unsigned) {
   if (Result r = c.status())
     return r;
   auto *s = new Stream;
-  c.d.streams.insert(s);
+  c.d.streams.push_back(s);
   *stream = s;
   return success;
 }
 Result cuStreamDestroy(Handle stream) {
   Call c;
   auto *s = static_cast<Stream *>(stream);
-  if (!c.d.streams.count(s) || s == &c.d.defaultStream)
+  auto it = std::find(c.d.streams.begin(), c.d.streams.end(), s);
+  if (it == c.d.streams.end() || s == &c.d.defaultStream)
     return errorInvalidValue;
   c.d.drain(*s);
-  c.d.streams.erase(s);
+  c.d.streams.erase(it);
   delete s;
   return c.status();
 }

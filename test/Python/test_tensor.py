@@ -186,7 +186,7 @@ def test_numbers_out_of_tensors():
         (lambda x: [0][x], TypeError, "index"),
         (lambda x: x[2], IndexError, "out of range|out of bounds"),
         (lambda x: x[0, 0], IndexError, "too many indices"),
-        (lambda x: x["a"], IndexError, "str"),
+        (lambda x: x["a"], TypeError, "str"),
         (lambda x: x[::-1], ValueError, "greater than zero"),
         (lambda x: x.__setitem__(0, "a"), TypeError, "str"),
         (lambda x: x.add(), TypeError, r'add\(\) missing 1 required positional argument: "other"'),
