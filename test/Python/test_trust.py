@@ -63,6 +63,13 @@ def test_eager_and_retrace(torchc: Any, report: Report) -> None:
     assert report.runs["retrace"] > 0.95 * COUNT, report.fell_back[:3]
 
 
+def test_gradients_come_by_ascending_slot(torchc: Any, report: Report) -> None:
+    """x - 3 * x in bfloat16 gives x the gradient of its first use before that of its second (N10)."""
+    (program,) = programs(1, 777390)
+    assert "alpha=3" in program.source()
+    check(program, torchc, report, ("eager", "retrace"))
+
+
 def test_other_sizes(torchc: Any, report: Report) -> None:
     """Eager against one compiled graph that serves sizes as they come."""
     for program in programs(60, 0):

@@ -32,7 +32,8 @@ def _scaled(x: Operand, y: Operand, alpha: Number, op: Any) -> Tensor:
         return Tensor(from_compute(number_to_compute(v, dtype), compute))
 
     factor = bool(alpha) if dtype == DType.Bool else alpha
-    return ops.to(op(enter(x), ops.mul(enter(y), factor)), dtype)
+    product = ops.mul(enter(y), factor)  # before x enters: gradients come by ascending slot (N10)
+    return ops.to(op(enter(x), product), dtype)
 
 
 def add(x: Operand, y: Operand, alpha: Number = 1) -> Tensor:
