@@ -209,6 +209,20 @@ def test_disabled() -> None:
     assert type(torch.nn.Parameter(torch.ones(3)) * 2) is torch.Tensor
 
 
+def test_a_parameter_keeps_its_class() -> None:
+    p = torch.nn.Parameter(plain())
+    assert type(p) is Plain and isinstance(p, torch.nn.Parameter) and p.requires_grad and p.is_leaf
+    assert not isinstance(plain(), torch.nn.Parameter)
+    assert type(torch.nn.Parameter(torch.nn.Parameter(torch.ones(2)))) is torch.nn.Parameter
+    m = torch.nn.Module()
+    m.weight = p
+    assert [n for n, _ in m.named_parameters()] == ["weight"]
+    (m.weight * 2).sum().backward()
+    assert p.grad.tolist() == [2.0] * 3
+    torch.optim.SGD(m.parameters(), lr=0.5).step()
+    assert m.weight.tolist() == [0.0, -3.0, 2.0] and type(m.weight) is Plain
+
+
 def test_exceptions_leave_the_state() -> None:
     x = plain()
     with pytest.raises(RuntimeError):

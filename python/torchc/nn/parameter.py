@@ -14,11 +14,21 @@ __all__ = [
 ]
 
 
-class Parameter(_C.Tensor):
+class _ParameterMeta(type(_C.Tensor)):  # type: ignore[misc]
+    """isinstance(x, Parameter) also holds for a tensor of another class that was made one."""
+
+    def __instancecheck__(cls, instance):
+        if super().__instancecheck__(instance):
+            return True
+        marked = cls is Parameter and isinstance(instance, _C.Tensor)
+        return marked and getattr(instance, "_is_param", False)
+
+
+class Parameter(_C.Tensor, metaclass=_ParameterMeta):
     """A tensor that is trained: assigned to a module it appears in `parameters()` and `state_dict()`.
 
     Args:
-        data: the values, shared, not copied; default: an empty tensor.
+        data: the values, shared, not copied; default: an empty tensor. A subclass of Tensor stays one.
         requires_grad: whether gradients are recorded.
     """
 
@@ -30,7 +40,15 @@ class Parameter(_C.Tensor):
             data = _C.empty(0)
         if not isinstance(data, _C.Tensor):
             raise TypeError(f"Parameter expects a tensor as data, got {type(data).__name__}")
-        return _C.Tensor._make_subclass(cls, data, requires_grad)
+        if type(data) is _C.Tensor or issubclass(type(data), Parameter) or cls is not Parameter:
+            return _C.Tensor._make_subclass(cls, data, requires_grad)
+        own = data.detach().requires_grad_(requires_grad)  # of a class of its own, which it keeps
+        if type(own) is not type(data):
+            raise RuntimeError(
+                f"Parameter(): detach() of {type(data).__name__} gave {type(own).__name__}; a parameter keeps its class"
+            )
+        own._is_param = True
+        return own
 
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
